@@ -1,0 +1,1 @@
+//! The four ordered construction stages and personas: prompt, await, accept.

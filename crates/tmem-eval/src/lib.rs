@@ -1,0 +1,1 @@
+//! LoCoMo and LoCoMo-Plus: datasets, baselines, protocols, judges, metrics, reports.

@@ -1,0 +1,1 @@
+//! JSON over HTTP to model servers: one client, one retry layer, one limiter.

@@ -1,0 +1,1 @@
+//! Lexical and vector indices over a memory's nodes and trigger views.

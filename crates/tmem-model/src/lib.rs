@@ -1,0 +1,22 @@
+//! The memory of conversations as one typed graph: turns, scenes, items, topics, triggers and
+//! personas, and the exchange format that carries them between programs.
+//!
+//! Everything here is pure: no I/O, no async, no clock. Searching is left to `tmem-index`, writing
+//! scenes and triggers to `tmem-build`, keeping them to `tmem-store`.
+
+pub mod document;
+pub mod id;
+pub mod ingest;
+pub mod memory;
+pub mod node;
+pub mod text;
+pub mod work;
+
+pub use id::{ConversationId, ItemId, SceneId, TopicId, TurnId};
+pub use jiff::civil::DateTime;
+pub use memory::{Change, Memory, ModelError};
+pub use node::{
+    Confidence, HorizonTrigger, Item, ItemKind, ItemTrigger, Persona, Scene, SceneTrigger, Topic,
+    Turn,
+};
+pub use work::{Job, JobState, Stage};

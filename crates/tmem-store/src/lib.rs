@@ -1,0 +1,1 @@
+//! Durable spaces on SQLite: turns, memory, jobs, calls, vectors.

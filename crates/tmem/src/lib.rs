@@ -1,0 +1,1 @@
+//! Long-term conversational memory that anticipates: the facade over the tmem crates.

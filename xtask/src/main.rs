@@ -1,3 +1,56 @@
-//! Tasks of this workspace.
+//! Tasks of this workspace: `cargo xtask --help` lists them.
+//!
+//! The light tasks live in the plain build; the benchmarks link the engine and are built on first
+//! use, behind the feature `bench`.
 
-fn main() {}
+mod ci;
+mod demo;
+mod layers;
+mod shell;
+
+#[cfg(feature = "bench")]
+mod bench;
+
+use anyhow::Result;
+use clap::Parser;
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about = "Tasks of the tmem workspace", version)]
+enum Task {
+    /// Fetch models, build the memory of an invented conversation, ask it three questions.
+    #[command(after_help = "Example: cargo xtask demo --recorded")]
+    Demo(demo::Args),
+    /// What CI runs, in its order: format, clippy, features alone, layers, tests, doc tests.
+    #[command(after_help = "Example: cargo xtask ci --skip features")]
+    Ci(ci::Args),
+    /// Hold the manifests against the table of layers.
+    Layers,
+    /// LoCoMo: evidence recall, baselines, ablations, answers and judges.
+    #[command(disable_help_flag = true)]
+    BenchLocomo(shell::Passed),
+    /// LoCoMo-Plus: cue recall, isolated, with control, and pooled.
+    #[command(disable_help_flag = true)]
+    BenchLocomoPlus(shell::Passed),
+}
+
+fn main() -> Result<()> {
+    match Task::parse() {
+        Task::Demo(args) => demo::run(&args),
+        Task::Ci(args) => ci::run(&args),
+        Task::Layers => layers::run(),
+        Task::BenchLocomo(args) => bench("bench-locomo", &args),
+        Task::BenchLocomoPlus(args) => bench("bench-locomo-plus", &args),
+    }
+}
+
+#[cfg(feature = "bench")]
+fn bench(name: &str, args: &shell::Passed) -> Result<()> {
+    bench::run(name, &args.rest)
+}
+
+/// Builds this program with its benchmarks, in sight of the user, and hands the call on.
+#[cfg(not(feature = "bench"))]
+fn bench(name: &str, args: &shell::Passed) -> Result<()> {
+    let xtask = ["run", "--package", "xtask", "--features", "bench", "--", name];
+    shell::cargo(xtask.into_iter().map(str::to_owned).chain(args.rest.iter().cloned()))
+}

@@ -33,3 +33,9 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     }
     Ok(())
 }
+
+/// A binary of this workspace, as the plain `cargo build` leaves it.
+pub(crate) fn binary(name: &str) -> PathBuf {
+    let own = std::env::current_exe().expect("a running program has a path");
+    own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+}

@@ -2,8 +2,17 @@
 //! any OpenAI-compatible endpoint (`http`).
 //!
 //! Pooling, prefixes, dimensions, token limit and trigger gate belong to the encoder. Where weights
-//! come from is left to the facade, what is done with vectors to `tmem-index`.
+//! come from is left to the facade, what is done with vectors to `tmem-index`, and keeping them to
+//! whoever stores: [`text_hash`] and [`cache_key`] name them.
 
+mod check;
 pub mod encoder;
+mod error;
+pub mod hash;
+pub mod key;
 
-pub use encoder::{EmbedError, Encoder, EncoderSpec, Pooling, Reranker, TextRole};
+pub use check::is_blank;
+pub use encoder::{Encoder, EncoderSpec, Pooling, Reranker, TextRole};
+pub use error::EmbedError;
+pub use hash::HashEncoder;
+pub use key::{cache_key, text_hash};

@@ -65,7 +65,9 @@ fn natural(a: &str, b: &str) -> Ordering {
 
 /// Splits off a leading run of digits, without its leading zeros.
 fn digits(text: &str) -> (&str, &str) {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
     let (run, rest) = text.split_at(end);
     (run.trim_start_matches('0'), rest)
 }

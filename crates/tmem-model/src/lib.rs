@@ -14,9 +14,9 @@ pub mod work;
 
 pub use id::{ConversationId, ItemId, SceneId, TopicId, TurnId};
 pub use jiff::civil::DateTime;
-pub use memory::{Change, Memory, ModelError};
+pub use memory::{Change, Heading, Memory, ModelError, NodeId, Removed};
 pub use node::{
     Confidence, HorizonTrigger, Item, ItemKind, ItemTrigger, Persona, Scene, SceneTrigger, Topic,
     Turn,
 };
-pub use work::{Job, JobState, Stage};
+pub use work::{Job, JobKey, JobState, Stage};

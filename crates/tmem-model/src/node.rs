@@ -87,7 +87,9 @@ impl SceneTrigger {
             ("event", &self.event),
             ("emotion", &self.emotion),
         ];
-        all.into_iter().filter(|(_, text)| !text.trim().is_empty()).map(|(n, t)| (n, t.as_str()))
+        all.into_iter()
+            .filter(|(_, text)| !text.trim().is_empty())
+            .map(|(n, t)| (n, t.as_str()))
     }
 }
 
@@ -198,7 +200,11 @@ impl TryFrom<f64> for Confidence {
     type Error = ConfidenceError;
 
     fn try_from(value: f64) -> Result<Self, ConfidenceError> {
-        if (0.0..=1.0).contains(&value) { Ok(Self(value)) } else { Err(ConfidenceError(value)) }
+        if (0.0..=1.0).contains(&value) {
+            Ok(Self(value))
+        } else {
+            Err(ConfidenceError(value))
+        }
     }
 }
 

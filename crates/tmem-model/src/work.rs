@@ -55,3 +55,27 @@ pub struct Job {
     /// What later steps need of it (the closures that a window found, for one).
     pub result: Option<Value>,
 }
+
+impl Job {
+    /// What tells it from other jobs.
+    #[must_use]
+    pub fn key(&self) -> JobKey {
+        let (conversation, target) = (self.conversation.clone(), self.target.clone());
+        JobKey {
+            conversation,
+            stage: self.stage,
+            target,
+        }
+    }
+}
+
+/// Identity of a [`Job`]: there is one per conversation, stage and target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+pub struct JobKey {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// The stage.
+    pub stage: Stage,
+    /// What it works on.
+    pub target: String,
+}

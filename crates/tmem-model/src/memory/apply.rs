@@ -1,0 +1,26 @@
+//! Carries out a checked change on the graph.
+
+use super::change::Change;
+use super::graph::Graph;
+
+/// Removes, then writes, referred kinds before those that refer to them.
+pub(super) fn apply(graph: &mut Graph, change: &Change) {
+    for conversation in &change.removed.conversations {
+        graph.remove_conversation(conversation);
+    }
+    for id in change.removed.nodes() {
+        graph.remove(&id);
+    }
+    change
+        .headings
+        .iter()
+        .for_each(|heading| graph.set_heading(heading));
+    change.turns.iter().for_each(|turn| graph.put(turn));
+    change.scenes.iter().for_each(|scene| graph.put(scene));
+    change.topics.iter().for_each(|topic| graph.put(topic));
+    change.items.iter().for_each(|item| graph.put(item));
+    change
+        .personas
+        .iter()
+        .for_each(|persona| graph.put(persona));
+}

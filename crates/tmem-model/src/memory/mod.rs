@@ -1,0 +1,224 @@
+//! One space's memory as a typed graph: what it holds and how it is read.
+//!
+//! Nodes are turns, scenes, topics, items and personas; edges say which scene holds a turn, which
+//! topic admits a scene, and which scenes and turns an item draws on. Every list has a stated
+//! order. Writing goes through [`Memory::apply`] alone, which keeps the invariants.
+
+mod apply;
+mod change;
+mod check;
+mod error;
+mod graph;
+
+pub use change::{Change, Heading, Removed};
+pub use error::{ModelError, NodeId};
+
+use jiff::civil::DateTime;
+
+use crate::id::{ConversationId, ItemId, SceneId, TopicId, TurnId};
+use crate::node::{Item, Persona, Scene, Topic, Turn};
+use graph::{Graph, Link};
+
+/// The memory of one space: any number of conversations.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    graph: Graph,
+}
+
+impl Memory {
+    /// A memory that holds nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Conversations, in order of first arrival.
+    pub fn conversations(&self) -> impl Iterator<Item = &ConversationId> {
+        self.graph.headings().map(|heading| &heading.conversation)
+    }
+
+    /// What is known of a conversation as a whole.
+    #[must_use]
+    pub fn heading(&self, conversation: &ConversationId) -> Option<&Heading> {
+        self.graph.heading(conversation)
+    }
+
+    /// Speakers of a conversation: those its heading lists, then others in order of first word.
+    #[must_use]
+    pub fn speakers(&self, conversation: &ConversationId) -> Vec<&str> {
+        let listed = self
+            .heading(conversation)
+            .into_iter()
+            .flat_map(|h| &h.speakers);
+        let heard = self.turns(conversation).map(|turn| &turn.speaker);
+        let mut seen = std::collections::HashSet::new();
+        listed
+            .chain(heard)
+            .map(String::as_str)
+            .filter(|name| seen.insert(*name))
+            .collect()
+    }
+
+    /// Turns of one conversation, in arrival order.
+    pub fn turns(&self, conversation: &ConversationId) -> impl Iterator<Item = &Turn> {
+        self.graph.list(conversation)
+    }
+
+    /// Scenes of one conversation, in arrival order.
+    pub fn scenes_in(&self, conversation: &ConversationId) -> impl Iterator<Item = &Scene> {
+        self.graph.list(conversation)
+    }
+
+    /// Topics of one conversation, by first scene, ties by id.
+    pub fn topics_in(&self, conversation: &ConversationId) -> impl Iterator<Item = &Topic> {
+        self.graph.list(conversation)
+    }
+
+    /// Items of one conversation, by first scene, then id.
+    pub fn items_in(&self, conversation: &ConversationId) -> impl Iterator<Item = &Item> {
+        self.graph.list(conversation)
+    }
+
+    /// Personas of one conversation, by speaker.
+    pub fn personas_in(&self, conversation: &ConversationId) -> impl Iterator<Item = &Persona> {
+        self.graph.list(conversation)
+    }
+
+    /// All turns: by conversation, then arrival.
+    pub fn all_turns(&self) -> impl Iterator<Item = &Turn> {
+        self.conversations().flat_map(|c| self.turns(c))
+    }
+
+    /// All scenes: by conversation, then arrival.
+    pub fn scenes(&self) -> impl Iterator<Item = &Scene> {
+        self.conversations().flat_map(|c| self.scenes_in(c))
+    }
+
+    /// All topics: by conversation, first scene, id.
+    pub fn topics(&self) -> impl Iterator<Item = &Topic> {
+        self.conversations().flat_map(|c| self.topics_in(c))
+    }
+
+    /// All items: by conversation, first scene, id.
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        self.conversations().flat_map(|c| self.items_in(c))
+    }
+
+    /// All personas: by conversation, speaker.
+    pub fn personas(&self) -> impl Iterator<Item = &Persona> {
+        self.conversations().flat_map(|c| self.personas_in(c))
+    }
+
+    /// A turn by id.
+    #[must_use]
+    pub fn turn(&self, id: &TurnId) -> Option<&Turn> {
+        self.graph.get(&id.clone().into())
+    }
+
+    /// A scene by id.
+    #[must_use]
+    pub fn scene(&self, id: &SceneId) -> Option<&Scene> {
+        self.graph.get(&id.clone().into())
+    }
+
+    /// A topic by id.
+    #[must_use]
+    pub fn topic(&self, id: &TopicId) -> Option<&Topic> {
+        self.graph.get(&id.clone().into())
+    }
+
+    /// An item by id.
+    #[must_use]
+    pub fn item(&self, id: &ItemId) -> Option<&Item> {
+        self.graph.get(&id.clone().into())
+    }
+
+    /// The persona of a speaker.
+    #[must_use]
+    pub fn persona(&self, conversation: &ConversationId, speaker: &str) -> Option<&Persona> {
+        self.graph
+            .get(&NodeId::Persona(conversation.clone(), speaker.to_owned()))
+    }
+
+    /// The scene that holds a turn; none while the turn is open.
+    #[must_use]
+    pub fn scene_of(&self, turn: &TurnId) -> Option<&Scene> {
+        self.graph
+            .sources::<Scene>(&turn.clone().into(), Link::Holds)
+            .pop()
+    }
+
+    /// Turns of a scene, in arrival order.
+    pub fn scene_turns(&self, scene: &SceneId) -> impl Iterator<Item = &Turn> {
+        self.graph
+            .targets(&scene.clone().into(), Link::Holds)
+            .into_iter()
+    }
+
+    /// Topics that admitted a scene, by first scene, ties by id.
+    pub fn topics_of(&self, scene: &SceneId) -> impl Iterator<Item = &Topic> {
+        self.graph
+            .sources(&scene.clone().into(), Link::Admits)
+            .into_iter()
+    }
+
+    /// Scenes that a topic admitted, in arrival order.
+    pub fn scenes_of(&self, topic: &TopicId) -> impl Iterator<Item = &Scene> {
+        self.graph
+            .targets(&topic.clone().into(), Link::Admits)
+            .into_iter()
+    }
+
+    /// Items that draw on a scene, by first scene, then id.
+    pub fn items_of(&self, scene: &SceneId) -> impl Iterator<Item = &Item> {
+        self.graph
+            .sources(&scene.clone().into(), Link::Draws)
+            .into_iter()
+    }
+
+    /// Scenes that an item draws on, in arrival order: one if atomic, two or more if connected.
+    pub fn sources(&self, item: &ItemId) -> impl Iterator<Item = &Scene> {
+        self.graph
+            .targets(&item.clone().into(), Link::Draws)
+            .into_iter()
+    }
+
+    /// Items that cite a turn, by first scene, then id.
+    pub fn items_citing(&self, turn: &TurnId) -> impl Iterator<Item = &Item> {
+        self.graph
+            .sources(&turn.clone().into(), Link::Cites)
+            .into_iter()
+    }
+
+    /// From the earliest to the latest dated turn of a scene; `None` if no turn has a date.
+    #[must_use]
+    pub fn span(&self, scene: &SceneId) -> Option<(DateTime, DateTime)> {
+        let times = || self.scene_turns(scene).filter_map(|turn| turn.at);
+        Some((times().min()?, times().max()?))
+    }
+
+    /// Turns that are in no scene yet, in arrival order.
+    pub fn open_turns(&self, conversation: &ConversationId) -> impl Iterator<Item = &Turn> {
+        self.turns(conversation)
+            .filter(|turn| !self.graph.is_held(&turn.id))
+    }
+
+    /// Whether there is no conversation at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.conversations().next().is_none()
+    }
+
+    /// Applies a change: all of it or, on an error, none of it.
+    ///
+    /// Removals come first; naming something that is not there is no error. What is written
+    /// replaces what has the same id, and a replaced turn keeps its place; new turns go to the end.
+    ///
+    /// # Errors
+    /// [`ModelError`], naming both ends, if the memory would break an invariant.
+    pub fn apply(&mut self, change: &Change) -> Result<(), ModelError> {
+        check::check(&self.graph, change)?;
+        apply::apply(&mut self.graph, change);
+        Ok(())
+    }
+}

@@ -10,8 +10,10 @@ pub mod ingest;
 pub mod memory;
 pub mod node;
 pub mod text;
+pub mod time;
 pub mod work;
 
+pub use document::{Document, DocumentError};
 pub use id::{ConversationId, ItemId, SceneId, TopicId, TurnId};
 pub use jiff::civil::DateTime;
 pub use memory::{Change, Heading, Memory, ModelError, NodeId, Removed};

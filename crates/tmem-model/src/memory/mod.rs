@@ -209,6 +209,14 @@ impl Memory {
         self.conversations().next().is_none()
     }
 
+    /// Whether [`Memory::apply`] would take a change.
+    ///
+    /// # Errors
+    /// What [`Memory::apply`] would refuse.
+    pub fn check(&self, change: &Change) -> Result<(), ModelError> {
+        check::check(&self.graph, change)
+    }
+
     /// Applies a change: all of it or, on an error, none of it.
     ///
     /// Removals come first; naming something that is not there is no error. What is written
@@ -217,7 +225,7 @@ impl Memory {
     /// # Errors
     /// [`ModelError`], naming both ends, if the memory would break an invariant.
     pub fn apply(&mut self, change: &Change) -> Result<(), ModelError> {
-        check::check(&self.graph, change)?;
+        self.check(change)?;
         apply::apply(&mut self.graph, change);
         Ok(())
     }

@@ -7,7 +7,9 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{layers, shell};
 
-const STEPS: &[(&str, fn() -> Result<()>)] = &[
+type Step = (&'static str, fn() -> Result<()>);
+
+const STEPS: &[Step] = &[
     ("format", format),
     ("clippy", clippy),
     ("layers", layers::run),
@@ -24,9 +26,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let unknown = args.skip.iter().find(|name| STEPS.iter().all(|(step, _)| step != name));
-    ensure!(unknown.is_none(), "there is no step {:?}", unknown.expect("checked"));
-    for (name, step) in STEPS.iter().filter(|(name, _)| args.skip.iter().all(|s| s != name)) {
+    let unknown = args
+        .skip
+        .iter()
+        .find(|name| STEPS.iter().all(|(step, _)| step != name));
+    ensure!(
+        unknown.is_none(),
+        "there is no step {:?}",
+        unknown.expect("checked")
+    );
+    for (name, step) in STEPS
+        .iter()
+        .filter(|(name, _)| args.skip.iter().all(|s| s != name))
+    {
         println!("== {name}");
         step().with_context(|| format!("step {name}"))?;
     }
@@ -60,7 +72,9 @@ fn features() -> Result<()> {
     for (package, features) in packages()? {
         cargo(&format!("check --quiet -p {package} --no-default-features"))?;
         for feature in features {
-            cargo(&format!("check --quiet -p {package} --no-default-features --features {feature}"))?;
+            cargo(&format!(
+                "check --quiet -p {package} --no-default-features --features {feature}"
+            ))?;
         }
         println!("{package} builds alone");
     }
@@ -70,14 +84,24 @@ fn features() -> Result<()> {
 /// Packages of the workspace with their features.
 fn packages() -> Result<BTreeMap<String, Vec<String>>> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(shell::root());
+    cargo
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(shell::root());
     let metadata: serde_json::Value = serde_json::from_slice(&cargo.output()?.stdout)?;
-    let packages = metadata["packages"].as_array().context("cargo metadata lists packages")?;
-    Ok(packages.iter().map(|package| (text(&package["name"]), features_of(package))).collect())
+    let packages = metadata["packages"]
+        .as_array()
+        .context("cargo metadata lists packages")?;
+    Ok(packages
+        .iter()
+        .map(|package| (text(&package["name"]), features_of(package)))
+        .collect())
 }
 
 fn features_of(package: &serde_json::Value) -> Vec<String> {
-    let features = package["features"].as_object().into_iter().flat_map(|map| map.keys());
+    let features = package["features"]
+        .as_object()
+        .into_iter()
+        .flat_map(|map| map.keys());
     features.cloned().collect()
 }
 

@@ -36,9 +36,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let recorded = args.recorded || !models_are_here()?;
     let demo = Demo::new(&args.data, recorded)?;
     demo.build(args.turns)?;
-    QUESTIONS.iter().try_for_each(|question| demo.ask(question))?;
+    QUESTIONS
+        .iter()
+        .try_for_each(|question| demo.ask(question))?;
     println!("\nThe memory is in {}; ask it more:", args.data.display());
-    println!("  {} --data {} ask \"…\" --explain", shell::binary("tmem").display(), args.data.display());
+    println!(
+        "  {} --data {} ask \"…\" --explain",
+        shell::binary("tmem").display(),
+        args.data.display()
+    );
     Ok(())
 }
 
@@ -76,7 +82,11 @@ impl Demo {
         let file = self.data.join("conversation.txt");
         fs::write(&file, kept.join("\n"))?;
         println!("\n$ tmem add conversation.txt");
-        shell::run(self.tmem().args(["add", "--conversation", "demo"]).arg(file))
+        shell::run(
+            self.tmem()
+                .args(["add", "--conversation", "demo"])
+                .arg(file),
+        )
     }
 
     fn ask(&self, question: &str) -> Result<()> {
@@ -88,7 +98,8 @@ impl Demo {
         let mut tmem = Command::new(shell::binary("tmem"));
         tmem.arg("--data").arg(&self.data);
         if self.recorded {
-            tmem.arg("--replay").arg(shell::root().join("fixtures/demo/replies.jsonl"));
+            tmem.arg("--replay")
+                .arg(shell::root().join("fixtures/demo/replies.jsonl"));
         }
         tmem
     }

@@ -19,7 +19,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tmem-build", &["tmem-llm", "tmem-model"]),
     ("tmem-retrieve", &["tmem-index", "tmem-model"]),
     ("tmem-store", &["tmem-model"]),
-    ("tmem-eval", &["tmem-index", "tmem-llm", "tmem-model", "tmem-retrieve"]),
+    (
+        "tmem-eval",
+        &["tmem-index", "tmem-llm", "tmem-model", "tmem-retrieve"],
+    ),
     (
         "tmem",
         &[
@@ -55,13 +58,21 @@ fn manifests() -> Result<BTreeMap<String, Table>> {
     for entry in fs::read_dir(root.join("crates"))? {
         folders.push(entry?.path());
     }
-    folders.iter().map(|folder| named(&folder.join("Cargo.toml"))).collect()
+    folders
+        .iter()
+        .map(|folder| named(&folder.join("Cargo.toml")))
+        .collect()
 }
 
 fn named(path: &std::path::Path) -> Result<(String, Table)> {
     let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
-    let table: Table = text.parse().with_context(|| format!("parsing {}", path.display()))?;
-    let name = table["package"]["name"].as_str().context("a package has a name")?.to_owned();
+    let table: Table = text
+        .parse()
+        .with_context(|| format!("parsing {}", path.display()))?;
+    let name = table["package"]["name"]
+        .as_str()
+        .context("a package has a name")?
+        .to_owned();
     Ok((name, table))
 }
 
@@ -72,12 +83,16 @@ fn breaches(layers: &[(&str, &[&str])], manifests: &BTreeMap<String, Table>) -> 
             None => found.push(format!("{name} is in no layer")),
             Some((_, allowed)) => {
                 let edges = edges(manifest, manifests);
-                let wrong = edges.iter().filter(|edge| !allowed.contains(&edge.as_str()));
+                let wrong = edges
+                    .iter()
+                    .filter(|edge| !allowed.contains(&edge.as_str()));
                 found.extend(wrong.map(|edge| format!("{name} may not know {edge}")));
             }
         }
     }
-    let gone = layers.iter().filter(|(name, _)| !manifests.contains_key(*name));
+    let gone = layers
+        .iter()
+        .filter(|(name, _)| !manifests.contains_key(*name));
     found.extend(gone.map(|(name, _)| format!("{name} is in the table but not in the workspace")));
     found
 }
@@ -85,12 +100,22 @@ fn breaches(layers: &[(&str, &[&str])], manifests: &BTreeMap<String, Table>) -> 
 /// Workspace crates that a manifest depends on, in any of its sections.
 fn edges(manifest: &Table, members: &BTreeMap<String, Table>) -> Vec<String> {
     let targets = manifest.get("target").and_then(toml::Value::as_table);
-    let per_target = targets.into_iter().flat_map(|t| t.values()).filter_map(|v| v.as_table());
+    let per_target = targets
+        .into_iter()
+        .flat_map(|t| t.values())
+        .filter_map(|v| v.as_table());
     let mut edges = Vec::new();
     for section in per_target.chain([manifest]) {
         for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            let names = section.get(kind).and_then(toml::Value::as_table).into_iter();
-            edges.extend(names.flat_map(|t| t.iter()).map(|(key, value)| package(key, value)));
+            let names = section
+                .get(kind)
+                .and_then(toml::Value::as_table)
+                .into_iter();
+            edges.extend(
+                names
+                    .flat_map(|t| t.iter())
+                    .map(|(key, value)| package(key, value)),
+            );
         }
     }
     edges.retain(|edge| members.contains_key(edge));
@@ -101,7 +126,11 @@ fn edges(manifest: &Table, members: &BTreeMap<String, Table>) -> Vec<String> {
 
 /// The package a dependency names, renamed or not.
 fn package(key: &str, value: &toml::Value) -> String {
-    value.get("package").and_then(toml::Value::as_str).unwrap_or(key).to_owned()
+    value
+        .get("package")
+        .and_then(toml::Value::as_str)
+        .unwrap_or(key)
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -114,7 +143,10 @@ mod tests {
     fn check(manifests: &[&str], expect: Expect) {
         let parsed = manifests.iter().map(|text| {
             let table: Table = text.parse().expect("a test manifest parses");
-            (table["package"]["name"].as_str().expect("named").to_owned(), table)
+            (
+                table["package"]["name"].as_str().expect("named").to_owned(),
+                table,
+            )
         });
         let layers: &[(&str, &[&str])] = &[("low", &[]), ("high", &["low"])];
         expect.assert_eq(&breaches(layers, &parsed.collect()).join("\n"));
@@ -133,7 +165,8 @@ mod tests {
         let high = "[package]\nname = 'high'";
         let up = "[package]\nname = 'low'\n[dev-dependencies]\nhigh.workspace = true";
         check(&[up, high], expect!["low may not know high"]);
-        let renamed = "[package]\nname = 'low'\n[target.'cfg(unix)'.dependencies]\nx = { package = 'high' }";
+        let renamed =
+            "[package]\nname = 'low'\n[target.'cfg(unix)'.dependencies]\nx = { package = 'high' }";
         check(&[renamed, high], expect!["low may not know high"]);
     }
 

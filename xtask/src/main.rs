@@ -3,6 +3,12 @@
 //! The light tasks live in the plain build; the benchmarks link the engine and are built on first
 //! use, behind the feature `bench`.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tasks talk to the terminal"
+)]
+
 mod ci;
 mod demo;
 mod layers;
@@ -15,7 +21,11 @@ use anyhow::Result;
 use clap::Parser;
 
 #[derive(Parser)]
-#[command(bin_name = "cargo xtask", about = "Tasks of the tmem workspace", version)]
+#[command(
+    bin_name = "cargo xtask",
+    about = "Tasks of the tmem workspace",
+    version
+)]
 enum Task {
     /// Fetch models, build the memory of an invented conversation, ask it three questions.
     #[command(after_help = "Example: cargo xtask demo --recorded")]
@@ -51,6 +61,19 @@ fn bench(name: &str, args: &shell::Passed) -> Result<()> {
 /// Builds this program with its benchmarks, in sight of the user, and hands the call on.
 #[cfg(not(feature = "bench"))]
 fn bench(name: &str, args: &shell::Passed) -> Result<()> {
-    let xtask = ["run", "--package", "xtask", "--features", "bench", "--", name];
-    shell::cargo(xtask.into_iter().map(str::to_owned).chain(args.rest.iter().cloned()))
+    let xtask = [
+        "run",
+        "--package",
+        "xtask",
+        "--features",
+        "bench",
+        "--",
+        name,
+    ];
+    shell::cargo(
+        xtask
+            .into_iter()
+            .map(str::to_owned)
+            .chain(args.rest.iter().cloned()),
+    )
 }

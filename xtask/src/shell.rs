@@ -16,7 +16,9 @@ pub(crate) struct Passed {
 /// The workspace's root.
 pub(crate) fn root() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    here.parent().expect("xtask lies in the workspace").to_owned()
+    here.parent()
+        .expect("xtask lies in the workspace")
+        .to_owned()
 }
 
 /// Runs cargo in the workspace's root; its output goes to the terminal.
@@ -27,7 +29,9 @@ pub(crate) fn cargo(args: impl IntoIterator<Item = String>) -> Result<()> {
 
 /// Runs a command and fails with its text if it does.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("starting {command:?}"))?;
+    let status = command
+        .status()
+        .with_context(|| format!("starting {command:?}"))?;
     if !status.success() {
         bail!("{command:?} ended with {status}");
     }

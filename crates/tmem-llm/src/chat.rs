@@ -1,8 +1,12 @@
 //! The least a language model must do.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::{error::LlmError, json::Fault};
 
 /// A language model: local, remote, scripted or replayed.
 #[async_trait]
@@ -20,6 +24,38 @@ pub trait ChatModel: Send + Sync {
     /// # Errors
     /// [`LlmError`] says what failed; a cut, refused or empty reply is an `Ok` with its [`Finish`].
     async fn complete(&self, request: &Request) -> Result<Reply, LlmError>;
+
+    /// Hears what became of the reply to `request`; decorators pass it on. A log marks the call, an
+    /// endpoint learns that its schema is not enforced. Nothing by default.
+    fn judged(&self, _request: &Request, _verdict: &Verdict) {}
+}
+
+#[async_trait]
+impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn context_window(&self) -> Option<usize> {
+        (**self).context_window()
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
+        (**self).complete(request).await
+    }
+
+    fn judged(&self, request: &Request, verdict: &Verdict) {
+        (**self).judged(request, verdict);
+    }
+}
+
+/// What the reader of a reply made of it, when it was no good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The reply could not be used, but the question goes on with another call.
+    Unusable(Fault),
+    /// The question was given up: its replies must not answer it again.
+    GivenUp(String),
 }
 
 /// Which prompt a request was made from.
@@ -115,27 +151,50 @@ pub struct Usage {
     pub completion_tokens: u64,
 }
 
-/// Why a call or its reply is of no use.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LlmError {
-    /// The call waits for an answer from elsewhere (a batch): not a failure.
-    #[error("the call {0} waits for its answer")]
-    Pending(String),
-    /// The model or a filter refused.
-    #[error("{prompt}: the model refused: {reason}")]
-    Refused {
-        /// The prompt.
-        prompt: String,
-        /// The reason given.
-        reason: String,
-    },
-    /// Anything else: see the concrete variants added by the implementation.
-    #[error("{prompt}: {message}")]
-    Failed {
-        /// The prompt.
-        prompt: String,
-        /// What happened.
-        message: String,
-    },
+impl Message {
+    /// Instructions.
+    pub fn system(content: impl Into<String>) -> Self {
+        Self { role: Role::System, content: content.into() }
+    }
+
+    /// Input.
+    pub fn user(content: impl Into<String>) -> Self {
+        Self { role: Role::User, content: content.into() }
+    }
+
+    /// Earlier output.
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Self { role: Role::Assistant, content: content.into() }
+    }
+}
+
+impl Reply {
+    /// A complete reply of that text, usage unknown.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), finish: Finish::Stop, usage: None }
+    }
+}
+
+impl Usage {
+    /// Tokens read and written.
+    pub fn total(&self) -> u64 {
+        self.prompt_tokens + self.completion_tokens
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+    }
+}
+
+impl std::fmt::Display for Finish {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Finish::Stop => f.write_str("stop"),
+            Finish::Length => f.write_str("length"),
+            Finish::Refused(reason) => write!(f, "refused: {reason}"),
+        }
+    }
 }

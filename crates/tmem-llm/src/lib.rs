@@ -6,6 +6,22 @@
 
 pub mod call;
 pub mod chat;
+pub mod each;
+pub mod error;
+pub mod extract;
+pub mod json;
+pub mod logged;
+pub mod salvage;
+pub mod schema;
+pub mod scripted;
+pub mod wire;
 
-pub use call::{Call, CallKey, CallLog};
-pub use chat::{ChatModel, Finish, LlmError, Message, Params, Prompt, Reply, ReplySchema, Request, Role, Usage};
+pub use call::{Call, CallKey, CallLog, Spent};
+pub use chat::{
+    ChatModel, Finish, Message, Params, Prompt, Reply, ReplySchema, Request, Role, Usage, Verdict,
+};
+pub use each::{Each, Refusal};
+pub use error::LlmError;
+pub use extract::{Ask, ChatModelExt, Extracted};
+pub use logged::{LoggedModel, Mode, Nameplate};
+pub use scripted::ScriptedModel;

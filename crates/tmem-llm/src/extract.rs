@@ -1,0 +1,307 @@
+//! Typed replies: a schema goes out, a value comes back, and what was wrong is told once.
+//!
+//! The order is fixed: why the reply ended, then whether it is JSON, then whether it fits the type,
+//! then the caller's own check. At most [`MAX_CALLS`] calls are made for one question: the first,
+//! one with the token cap raised after a cut, one with the fault named after an unusable reply.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{
+    chat::{ChatModel, Finish, Message, Params, Prompt, Reply, ReplySchema, Request, Usage, Verdict},
+    error::LlmError,
+    json::{self, Fault},
+    salvage::salvage,
+};
+
+/// Most calls for one question.
+pub const MAX_CALLS: u32 = 3;
+
+/// One question: what is asked, and how far to go for an answer.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// The prompt it is made from.
+    pub prompt: Prompt,
+    /// The rendered messages, constant part first.
+    pub messages: Vec<Message>,
+    /// Sampling and limits of the first call.
+    pub params: Params,
+    /// Highest token cap after a cut; `None` allows twice `params.max_tokens`.
+    pub cap_ceiling: Option<u32>,
+    /// Whether the complete elements of a cut list may be used, when raising the cap did not help.
+    pub salvage: bool,
+}
+
+impl Ask {
+    /// A question with twice its cap as ceiling and without salvage.
+    pub fn new(prompt: Prompt, messages: Vec<Message>, params: Params) -> Self {
+        Self { prompt, messages, params, cap_ceiling: None, salvage: false }
+    }
+
+    /// The same question with the complete elements of a cut list allowed.
+    pub fn salvaging(self) -> Self {
+        Self { salvage: true, ..self }
+    }
+}
+
+/// An answer and how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extracted<T> {
+    /// The value.
+    pub value: T,
+    /// Whether it is only the complete beginning of a reply that was cut.
+    pub partial: bool,
+    /// Calls it took, answers from a log included.
+    pub attempts: u32,
+    /// Tokens of all these calls.
+    pub usage: Usage,
+    /// Calls among them that did not say what they used.
+    pub unknown_usage: u32,
+}
+
+/// Structured output for every [`ChatModel`].
+pub trait ChatModelExt: ChatModel {
+    /// A `T` from the reply; see [`ChatModelExt::extract_with`].
+    ///
+    /// # Errors
+    /// See there.
+    fn extract<T>(
+        &self,
+        prompt: Prompt,
+        messages: Vec<Message>,
+        params: Params,
+    ) -> impl Future<Output = Result<T, LlmError>> + Send
+    where
+        T: DeserializeOwned + JsonSchema + Send,
+    {
+        let ask = Ask::new(prompt, messages, params);
+        async move { Ok(self.extract_with(ask, |_: &T| Ok(())).await?.value) }
+    }
+
+    /// A `T` from the reply that also passes `check`, the caller's own rules for content: its
+    /// message goes into the corrective retry.
+    ///
+    /// # Errors
+    /// [`LlmError`]: `Refused`, `CutOff`, `Empty` and `Unusable` after the attempts allowed; what
+    /// the model itself reports at once.
+    fn extract_with<T, C>(
+        &self,
+        ask: Ask,
+        check: C,
+    ) -> impl Future<Output = Result<Extracted<T>, LlmError>> + Send
+    where
+        T: DeserializeOwned + JsonSchema + Send,
+        C: Fn(&T) -> Result<(), String> + Send + Sync,
+    {
+        async move {
+            let mut attempts = Attempts::new(self, ask, ReplySchema::of::<T>)?;
+            loop {
+                let reply = attempts.call().await?;
+                match attempts.read(&reply, &check) {
+                    Read::Value(value, partial) => return Ok(attempts.extracted(value, partial)),
+                    Read::Again => {}
+                    Read::GiveUp(error) => return Err(attempts.give_up(error)),
+                }
+            }
+        }
+    }
+
+    /// As [`ChatModelExt::extract_with`], for a shape that is only known at run time: the value as
+    /// JSON, of which no more is known than that it has a field of `schema` and passes `check`.
+    ///
+    /// # Errors
+    /// See there.
+    fn extract_as<C>(
+        &self,
+        ask: Ask,
+        schema: ReplySchema,
+        check: C,
+    ) -> impl Future<Output = Result<Extracted<Value>, LlmError>> + Send
+    where
+        C: Fn(&Value) -> Result<(), String> + Send + Sync,
+    {
+        async move {
+            let mut attempts = Attempts::new(self, ask, |_: &str| Ok(schema.clone()))?;
+            loop {
+                let reply = attempts.call().await?;
+                match attempts.read(&reply, &check) {
+                    Read::Value(value, partial) => return Ok(attempts.extracted(value, partial)),
+                    Read::Again => {}
+                    Read::GiveUp(error) => return Err(attempts.give_up(error)),
+                }
+            }
+        }
+    }
+}
+
+impl<M: ChatModel + ?Sized> ChatModelExt for M {}
+
+enum Read<T> {
+    Value(T, bool),
+    Again,
+    GiveUp(LlmError),
+}
+
+/// The state of one question between its calls.
+struct Attempts<'a, M: ?Sized> {
+    model: &'a M,
+    request: Request,
+    ceiling: u32,
+    salvage: bool,
+    raised: bool,
+    corrected: bool,
+    made: Vec<Request>,
+    usage: Usage,
+    unknown_usage: u32,
+}
+
+impl<'a, M: ChatModel + ?Sized> Attempts<'a, M> {
+    fn new(
+        model: &'a M,
+        ask: Ask,
+        schema: impl Fn(&str) -> Result<ReplySchema, crate::schema::SchemaError>,
+    ) -> Result<Self, LlmError> {
+        let Ask { prompt, messages, params, cap_ceiling, salvage } = ask;
+        let schema = schema(&prompt.name)
+            .map_err(|source| LlmError::Schema { prompt: prompt.name.clone(), source })?;
+        Ok(Self {
+            model,
+            ceiling: cap_ceiling.unwrap_or(params.max_tokens.saturating_mul(2)),
+            request: Request { prompt, messages, schema: Some(schema), params },
+            salvage,
+            raised: false,
+            corrected: false,
+            made: Vec::new(),
+            usage: Usage::default(),
+            unknown_usage: 0,
+        })
+    }
+
+    async fn call(&mut self) -> Result<Reply, LlmError> {
+        self.made.push(self.request.clone());
+        let reply = self.model.complete(&self.request).await?;
+        match reply.usage {
+            Some(usage) => self.usage += usage,
+            None => self.unknown_usage += 1,
+        }
+        Ok(reply)
+    }
+
+    fn read<T, C>(&mut self, reply: &Reply, check: &C) -> Read<T>
+    where
+        T: DeserializeOwned,
+        C: Fn(&T) -> Result<(), String>,
+    {
+        match &reply.finish {
+            Finish::Refused(reason) => Read::GiveUp(LlmError::Refused {
+                prompt: self.prompt(),
+                reason: reason.clone(),
+            }),
+            Finish::Length => self.cut(reply, check),
+            Finish::Stop => match self.value(&reply.text, check) {
+                Ok(value) => Read::Value(value, false),
+                Err(fault) => self.unusable(fault),
+            },
+        }
+    }
+
+    fn value<T, C>(&self, text: &str, check: &C) -> Result<T, Fault>
+    where
+        T: DeserializeOwned,
+        C: Fn(&T) -> Result<(), String>,
+    {
+        let value = json::find(text, |value| self.fit(value))?;
+        check(&value).map_err(Fault::Rejected)?;
+        Ok(value)
+    }
+
+    /// A type whose fields may all be absent fits any object: at least one field has to be known.
+    fn fit<T: DeserializeOwned>(&self, value: Value) -> Result<T, Fault> {
+        let schema = self.request.schema.as_ref().map(|schema| &schema.schema["properties"]);
+        let known = schema.and_then(Value::as_object).filter(|known| !known.is_empty());
+        if let (Some(known), Value::Object(fields)) = (known, &value)
+            && !fields.keys().any(|field| known.contains_key(field))
+        {
+            let path = known.keys().next().cloned().unwrap_or_default();
+            return Err(Fault::Missing { path });
+        }
+        json::fit(value)
+    }
+
+    /// A cut reply: once more with a higher cap and the same prompt, then what can be salvaged.
+    fn cut<T, C>(&mut self, reply: &Reply, check: &C) -> Read<T>
+    where
+        T: DeserializeOwned,
+        C: Fn(&T) -> Result<(), String>,
+    {
+        let cap = self.request.params.max_tokens;
+        let raised = cap.saturating_mul(2).min(self.ceiling);
+        self.model.judged(&self.request, &Verdict::Unusable(Fault::Unfinished {
+            excerpt: json::tail(&reply.text),
+        }));
+        if !self.raised && raised > cap {
+            self.raised = true;
+            self.request.params.max_tokens = raised;
+            return Read::Again;
+        }
+        let kept = salvage(&reply.text).filter(|_| self.salvage);
+        let kept = kept.and_then(|value| self.fit::<T>(value).ok());
+        match kept.filter(|value| check(value).is_ok()) {
+            Some(value) => Read::Value(value, true),
+            None => Read::GiveUp(LlmError::CutOff {
+                prompt: self.prompt(),
+                model: self.model.name().to_owned(),
+                cap,
+            }),
+        }
+    }
+
+    /// An unusable reply: once more with the fault named, without the bad reply itself.
+    fn unusable<T>(&mut self, fault: Fault) -> Read<T> {
+        self.model.judged(&self.request, &Verdict::Unusable(fault.clone()));
+        if !self.corrected {
+            self.corrected = true;
+            correct(&mut self.request.messages, &fault);
+            return Read::Again;
+        }
+        let (prompt, model) = (self.prompt(), self.model.name().to_owned());
+        Read::GiveUp(match fault {
+            Fault::Empty => LlmError::Empty { prompt, model, finish: Finish::Stop },
+            source => LlmError::Unusable { prompt, model, attempts: self.attempts(), source },
+        })
+    }
+
+    /// Marks every reply of this question, so that a later run asks anew.
+    fn give_up(&self, error: LlmError) -> LlmError {
+        let verdict = Verdict::GivenUp(error.to_string());
+        self.made.iter().for_each(|request| self.model.judged(request, &verdict));
+        error
+    }
+
+    fn extracted<T>(self, value: T, partial: bool) -> Extracted<T> {
+        let attempts = self.attempts();
+        let Self { usage, unknown_usage, .. } = self;
+        Extracted { value, partial, attempts, usage, unknown_usage }
+    }
+
+    fn attempts(&self) -> u32 {
+        u32::try_from(self.made.len()).unwrap_or(MAX_CALLS)
+    }
+
+    fn prompt(&self) -> String {
+        self.request.prompt.name.clone()
+    }
+}
+
+/// Appends the correction to the last message: some chat templates refuse two turns of one speaker.
+fn correct(messages: &mut Vec<Message>, fault: &Fault) {
+    let note = format!(
+        "Your last reply could not be used: {fault}. Reply once more, with nothing but one JSON \
+         value of the required shape."
+    );
+    match messages.last_mut().filter(|last| last.role == crate::chat::Role::User) {
+        Some(last) => last.content = format!("{}\n\n{note}", last.content),
+        None => messages.push(Message::user(note)),
+    }
+}

@@ -1,0 +1,105 @@
+//! Finding values in text: past reasoning blocks, fences and chatter.
+
+use serde_json::{Deserializer, Value};
+
+use super::{Fault, excerpt, mend_surrogates, tail};
+
+/// Names that models give to their reasoning blocks.
+const REASONING: &[&str] = &["think", "thinking", "thought", "thoughts", "reasoning", "reflection"];
+
+/// The first complete JSON object or list in `text` that `fit` accepts.
+///
+/// # Errors
+/// [`Fault::Empty`], [`Fault::NotJson`], [`Fault::Unfinished`], or what `fit` said of the first
+/// object (of the first list if there is no object: a citation mark such as `[1]` tells nothing).
+pub fn find<T>(text: &str, fit: impl Fn(Value) -> Result<T, Fault>) -> Result<T, Fault> {
+    let text = readable(text);
+    let spoken = without_reasoning(&text)?;
+    let mut fault: Option<(bool, Fault)> = None;
+    for value in values(spoken) {
+        let is_object = !matches!(value, Ok(Value::Array(_)));
+        match value.and_then(&fit) {
+            Ok(found) => return Ok(found),
+            Err(new) if fault.as_ref().is_none_or(|(object, _)| is_object && !object) => {
+                fault = Some((is_object, new));
+            }
+            Err(_) => {}
+        }
+    }
+    Err(fault.map_or_else(|| Fault::NotJson { excerpt: excerpt(spoken) }, |(_, fault)| fault))
+}
+
+/// The last JSON object or list in `text` that `fit` accepts: reasoning ends with its conclusion.
+pub fn find_last<T>(text: &str, fit: impl Fn(Value) -> Option<T>) -> Option<T> {
+    values(&readable(text)).filter_map(|value| fit(value.ok()?)).last()
+}
+
+/// The text that a reply wants to be: surrogates mended, a reply that is one JSON string unquoted.
+pub(crate) fn readable(text: &str) -> String {
+    let text = mend_surrogates(text);
+    let quoted = text.trim().starts_with('"');
+    let inner = quoted.then(|| serde_json::from_str::<String>(text.trim()).ok()).flatten();
+    inner.unwrap_or_else(|| text.into_owned())
+}
+
+/// What follows the reasoning, or the fault if that is nothing.
+pub(crate) fn without_reasoning(text: &str) -> Result<&str, Fault> {
+    let spoken = skip_reasoning(text).ok_or_else(|| Fault::NotJson { excerpt: excerpt(text) })?;
+    let blank = spoken.trim().trim_start_matches("```json").trim_matches('`').trim().is_empty();
+    if blank { Err(Fault::Empty) } else { Ok(spoken) }
+}
+
+/// Drops reasoning blocks; `None` if one never ends. The first bracket of a tag may be lost, and so
+/// may the whole opening tag, which some chat templates put into the prompt.
+fn skip_reasoning(text: &str) -> Option<&str> {
+    let mut rest = text.trim_start();
+    if rest.starts_with(['{', '[', '`']) {
+        return Some(rest);
+    }
+    while let Some((name, inside)) = opening_tag(rest) {
+        rest = after_tag(inside, name)?.trim_start();
+    }
+    let closed = REASONING.iter().filter_map(|name| after_last_tag(rest, name));
+    Some(closed.min_by_key(|after| after.len()).unwrap_or(rest))
+}
+
+fn opening_tag(text: &str) -> Option<(&'static str, &str)> {
+    let text = text.strip_prefix('<').unwrap_or(text);
+    let (tag, inside) = text.split_once('>')?;
+    let name = REASONING.iter().find(|name| name.eq_ignore_ascii_case(tag.trim()))?;
+    Some((name, inside))
+}
+
+fn after_tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let closing = format!("/{name}>");
+    let start = text.to_ascii_lowercase().find(&closing)?;
+    Some(&text[start + closing.len()..])
+}
+
+fn after_last_tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let closing = format!("</{name}>");
+    let start = text.to_ascii_lowercase().rfind(&closing)?;
+    Some(&text[start + closing.len()..])
+}
+
+/// The outermost JSON objects and lists of a text, in order; ends after one that breaks off.
+fn values(text: &str) -> impl Iterator<Item = Result<Value, Fault>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = at + text[at..].find(['{', '['])?;
+            let mut stream = Deserializer::from_str(&text[start..]).into_iter::<Value>();
+            match stream.next() {
+                Some(Ok(value)) => {
+                    at = start + stream.byte_offset();
+                    return Some(Ok(value));
+                }
+                Some(Err(error)) if error.is_eof() => {
+                    at = text.len();
+                    return Some(Err(Fault::Unfinished { excerpt: tail(text) }));
+                }
+                _ => at = start + 1,
+            }
+        }
+    })
+}

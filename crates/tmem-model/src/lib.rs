@@ -16,7 +16,7 @@ pub mod work;
 pub use document::{Document, DocumentError};
 pub use id::{ConversationId, ItemId, SceneId, TopicId, TurnId};
 pub use jiff::civil::DateTime;
-pub use memory::{Change, Heading, Memory, ModelError, NodeId, Removed};
+pub use memory::{Change, Heading, Ids, Memory, ModelError, NodeId, Removed};
 pub use node::{
     Confidence, HorizonTrigger, Item, ItemKind, ItemTrigger, Persona, Scene, SceneTrigger, Topic,
     Turn,

@@ -66,6 +66,7 @@ impl Draft {
         options: &Options,
     ) -> Result<(), IngestError> {
         let turn = RawTurn {
+            numbered: said.id.is_none(),
             id: valid_id(place, said.id.unwrap_or(fallback))?,
             speaker: one_line(&said.speaker),
             text: clean(&said.text),

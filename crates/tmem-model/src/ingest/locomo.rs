@@ -53,10 +53,9 @@ pub(super) fn sample(
             )?;
         }
     }
-    for (key, _) in dates.into_values() {
-        draft.note(format!(
-            "{key} is the date of a session that is not there; ignored"
-        ));
+    if !dates.is_empty() {
+        let keys: Vec<&str> = dates.into_values().map(|(key, _)| key).collect();
+        draft.note(format!("ignored, for there are no such sessions: {}", keys.join(", ")));
     }
     Ok(draft)
 }

@@ -39,6 +39,8 @@ pub struct Conversation {
 pub struct RawTurn {
     /// Its id, unique in the conversation.
     pub id: String,
+    /// Whether the id was made from session and position, and so means nothing outside the file.
+    pub numbered: bool,
     /// Who said it.
     pub speaker: String,
     /// What was said; blank only beside an image.

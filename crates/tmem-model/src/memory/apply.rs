@@ -15,6 +15,7 @@ pub(super) fn apply(graph: &mut Graph, change: &Change) {
         .headings
         .iter()
         .for_each(|heading| graph.set_heading(heading));
+    change.ids.iter().for_each(|ids| graph.raise(ids));
     change.turns.iter().for_each(|turn| graph.put(turn));
     change.scenes.iter().for_each(|scene| graph.put(scene));
     change.topics.iter().for_each(|topic| graph.put(topic));

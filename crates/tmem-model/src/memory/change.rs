@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::NodeId;
+use super::ids::Ids;
 use crate::id::{ConversationId, ItemId, SceneId, TopicId, TurnId};
 use crate::node::{Extra, Item, Persona, Scene, Topic, Turn};
 use crate::work::{Job, JobKey};
@@ -12,6 +13,8 @@ use crate::work::{Job, JobKey};
 pub struct Change {
     /// What is known of conversations as wholes; replaces the heading of the same conversation.
     pub headings: Vec<Heading>,
+    /// Ids given before, by which the memory's own are raised; written nodes raise them anyway.
+    pub ids: Vec<Ids>,
     /// New turns go to the end in this order; known ones keep their place.
     pub turns: Vec<Turn>,
     /// Scenes.
@@ -38,6 +41,7 @@ impl Change {
     /// Adds everything of `other`, after what is here.
     pub fn merge(&mut self, other: Self) {
         self.headings.extend(other.headings);
+        self.ids.extend(other.ids);
         self.turns.extend(other.turns);
         self.scenes.extend(other.scenes);
         self.topics.extend(other.topics);

@@ -11,6 +11,7 @@ use petgraph::visit::EdgeRef;
 
 use super::change::Heading;
 use super::error::NodeId;
+use super::ids::Ids;
 use crate::id::{ConversationId, TurnId};
 use crate::node::{Item, Persona, Scene, Topic, Turn};
 
@@ -116,6 +117,7 @@ type List = BTreeMap<(u64, NodeId), NodeIndex>;
 #[derive(Clone, Debug)]
 struct Chat {
     heading: Heading,
+    ids: Ids,
     lists: [List; 5],
 }
 
@@ -137,6 +139,10 @@ impl Graph {
 
     pub(super) fn heading(&self, conversation: &ConversationId) -> Option<&Heading> {
         self.chat(conversation).map(|chat| &chat.heading)
+    }
+
+    pub(super) fn ids(&self, conversation: &ConversationId) -> Option<&Ids> {
+        self.chat(conversation).map(|chat| &chat.ids)
     }
 
     pub(super) fn list<K: Kind + 'static>(
@@ -248,6 +254,11 @@ impl Graph {
         self.chats[place].heading = heading.clone();
     }
 
+    pub(super) fn raise(&mut self, ids: &Ids) {
+        let place = self.register(&ids.conversation);
+        self.chats[place].ids.raise(ids);
+    }
+
     /// Inserts or replaces a node, its edges and its place.
     pub(super) fn put<K: Kind>(&mut self, content: &K) {
         let id = content.id();
@@ -291,13 +302,27 @@ impl Graph {
         };
         let ix = self.graph.add_node(entry);
         self.index.insert(id.clone(), ix);
+        self.note(id);
         ix
+    }
+
+    fn note(&mut self, id: &NodeId) {
+        let place = self.register(id.conversation());
+        let ids = &mut self.chats[place].ids;
+        match id {
+            NodeId::Scene(id) => ids.saw_scene(id),
+            NodeId::Topic(id) => ids.saw_topic(id),
+            NodeId::Item(id) => ids.saw_item(id),
+            NodeId::Turn(_) | NodeId::Persona(..) => {}
+        }
     }
 
     fn register(&mut self, conversation: &ConversationId) -> usize {
         *self.places.entry(conversation.clone()).or_insert_with(|| {
             let heading = Heading::new(conversation.clone());
+            let ids = Ids::new(conversation.clone());
             self.chats.push(Chat {
+                ids,
                 heading,
                 lists: Default::default(),
             });

@@ -9,9 +9,11 @@ mod change;
 mod check;
 mod error;
 mod graph;
+mod ids;
 
 pub use change::{Change, Heading, Removed};
 pub use error::{ModelError, NodeId};
+pub use ids::Ids;
 
 use jiff::civil::DateTime;
 
@@ -41,6 +43,13 @@ impl Memory {
     #[must_use]
     pub fn heading(&self, conversation: &ConversationId) -> Option<&Heading> {
         self.graph.heading(conversation)
+    }
+
+    /// The ids given so far in a conversation, to hand out the next ones; removal gives none back.
+    #[must_use]
+    pub fn ids(&self, conversation: &ConversationId) -> Ids {
+        let known = self.graph.ids(conversation).cloned();
+        known.unwrap_or_else(|| Ids::new(conversation.clone()))
     }
 
     /// Speakers of a conversation: those its heading lists, then others in order of first word.

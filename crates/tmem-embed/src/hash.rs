@@ -20,7 +20,7 @@ impl HashEncoder {
     pub fn new(dimensions: usize) -> Self {
         let dimensions = dimensions.max(1);
         Self {
-            spec: EncoderSpec::plain("hash", dimensions, usize::MAX),
+            spec: EncoderSpec::plain("hash", dimensions, 1 << 20),
         }
     }
 

@@ -50,6 +50,6 @@ mod tests {
 
     #[test]
     fn hashes_are_the_same_on_every_machine() {
-        expect_test::expect![["6b9ce3f8"]].assert_eq(&text_hash(TextRole::Passage, "a kite")[..8]);
+        expect_test::expect!["80826f45"].assert_eq(&text_hash(TextRole::Passage, "a kite")[..8]);
     }
 }

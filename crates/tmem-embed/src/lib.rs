@@ -5,14 +5,20 @@
 //! come from is left to the facade, what is done with vectors to `tmem-index`, and keeping them to
 //! whoever stores: [`text_hash`] and [`cache_key`] name them.
 
+#[cfg(feature = "onnx")]
+mod batch;
 mod check;
 pub mod encoder;
 mod error;
 pub mod hash;
 pub mod key;
+#[cfg(feature = "onnx")]
+pub mod onnx;
 
 pub use check::is_blank;
 pub use encoder::{Encoder, EncoderSpec, Pooling, Reranker, TextRole};
 pub use error::EmbedError;
 pub use hash::HashEncoder;
 pub use key::{cache_key, text_hash};
+#[cfg(feature = "onnx")]
+pub use onnx::{OnnxEncoder, OnnxFiles, OnnxOptions, OnnxReranker};

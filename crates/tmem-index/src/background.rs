@@ -2,9 +2,10 @@
 //!
 //! Some trigger texts are near everything that is ever said ("hubs") and would answer every query.
 //! Each gets one number at index time: the mean of its cosines to the utterances nearest to it, its
-//! host's own turns left out. Ranking subtracts a share of it; the writer of triggers may refuse a
-//! text whose number is high; and the spread of all those cosines tells which cosine is unusual for
-//! this encoder, from which the gate of item triggers follows.
+//! host's own turns left out. It estimates the upper tail of that text's cosines to anything, on the
+//! scale of whatever encoder made them. So ranking subtracts a share of it, a query that is no
+//! closer to a trigger than talk in general does not fire it, and the writer of triggers may refuse
+//! a text whose number is high.
 
 use std::thread;
 
@@ -23,14 +24,14 @@ pub struct BackgroundConfig {
     /// and `neighbours` stays as it is: the number then describes the same upper tail in a memory
     /// of any size, and its cost grows with the triggers alone.
     pub sample: usize,
-    /// Which share of the cosines between item triggers and utterances lies below the calibrated
-    /// gate (0 to 1).
-    pub gate_quantile: f32,
 }
 
 impl Default for BackgroundConfig {
     fn default() -> Self {
-        Self { neighbours: 20, sample: 1_000, gate_quantile: 0.99 }
+        Self {
+            neighbours: 20,
+            sample: 1_000,
+        }
     }
 }
 
@@ -48,45 +49,34 @@ pub(crate) fn spaced(len: usize, most: usize) -> Vec<usize> {
 }
 
 /// Mean cosine of each probe to its nearest utterances, in the order of `probes`; 0 where there is
-/// no utterance to compare with. Also the spread of all cosines.
-pub(crate) fn measure(
-    probes: &[Probe<'_>],
-    sample: &[&Vector],
-    neighbours: usize,
-) -> (Vec<f32>, Spread) {
+/// no utterance to compare with.
+pub(crate) fn measure(probes: &[Probe<'_>], sample: &[&Vector], neighbours: usize) -> Vec<f32> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let share = probes.len().div_ceil(workers).max(1);
-    let parts: Vec<(Vec<f32>, Spread)> = thread::scope(|scope| {
+    thread::scope(|scope| {
         let parts = probes.chunks(share);
-        let running: Vec<_> =
-            parts.map(|part| scope.spawn(move || measure_part(part, sample, neighbours))).collect();
-        running.into_iter().map(|part| part.join().expect("measuring does not panic")).collect()
-    });
-    let mut spread = Spread::default();
-    let mut means = Vec::with_capacity(probes.len());
-    for (part, cosines) in parts {
-        means.extend(part);
-        spread.add(&cosines);
-    }
-    (means, spread)
+        let running: Vec<_> = parts
+            .map(|part| scope.spawn(move || measure_part(part, sample, neighbours)))
+            .collect();
+        let done = running
+            .into_iter()
+            .map(|part| part.join().expect("measuring does not panic"));
+        done.flatten().collect()
+    })
 }
 
-fn measure_part(
-    probes: &[Probe<'_>],
-    sample: &[&Vector],
-    neighbours: usize,
-) -> (Vec<f32>, Spread) {
-    let mut spread = Spread::default();
+fn measure_part(probes: &[Probe<'_>], sample: &[&Vector], neighbours: usize) -> Vec<f32> {
     let mut cosines = Vec::with_capacity(sample.len());
     let mean = |probe: &Probe<'_>| {
         cosines.clear();
-        let others = sample.iter().enumerate().filter(|(at, _)| !probe.own.contains(at));
+        let others = sample
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !probe.own.contains(at));
         cosines.extend(others.map(|(_, other)| dot(probe.vector.as_slice(), other.as_slice())));
-        cosines.iter().for_each(|&cosine| spread.count(cosine));
         mean_of_highest(&mut cosines, neighbours)
     };
-    let means = probes.iter().map(mean).collect();
-    (means, spread)
+    probes.iter().map(mean).collect()
 }
 
 /// Mean of the `k` highest of `numbers` (of all, if there are fewer), which it reorders.
@@ -98,45 +88,6 @@ fn mean_of_highest(numbers: &mut [f32], k: usize) -> f32 {
     numbers.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
     numbers[..k].sort_unstable_by(f32::total_cmp);
     numbers[..k].iter().sum::<f32>() / k as f32
-}
-
-/// Steps of [`Spread`] per unit of cosine.
-const STEPS: usize = 1_000;
-
-/// A histogram of cosines.
-#[derive(Clone, Debug)]
-pub(crate) struct Spread {
-    counts: Vec<u64>,
-}
-
-impl Default for Spread {
-    fn default() -> Self {
-        Self { counts: vec![0; 2 * STEPS + 1] }
-    }
-}
-
-impl Spread {
-    fn count(&mut self, cosine: f32) {
-        let step = ((cosine.clamp(-1.0, 1.0) + 1.0) * STEPS as f32).round();
-        self.counts[step as usize] += 1;
-    }
-
-    /// Adds what `other` counted.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.counts.iter_mut().zip(&other.counts).for_each(|(sum, count)| *sum += count);
-    }
-
-    /// The least cosine that at least a share `q` of all do not exceed; `None` if there are none.
-    pub(crate) fn quantile(&self, q: f32) -> Option<f32> {
-        let total: u64 = self.counts.iter().sum();
-        let wanted = ((total as f64) * f64::from(q.clamp(0.0, 1.0))).ceil().max(1.0) as u64;
-        let mut seen = 0;
-        let step = self.counts.iter().position(|count| {
-            seen += count;
-            seen >= wanted
-        })?;
-        Some(step as f32 / STEPS as f32 - 1.0)
-    }
 }
 
 #[cfg(test)]
@@ -154,7 +105,16 @@ mod tests {
         let said = [at(0.0), at(60.0), at(60.0), at(90.0), at(180.0)];
         let sample: Vec<&Vector> = said.iter().collect();
         let vector = at(0.0);
-        let mean = |own: Vec<usize>, k| measure(&[Probe { vector: &vector, own }], &sample, k).0[0];
+        let mean = |own: Vec<usize>, k| {
+            measure(
+                &[Probe {
+                    vector: &vector,
+                    own,
+                }],
+                &sample,
+                k,
+            )[0]
+        };
         assert!((mean(vec![0], 2) - 0.5).abs() < 1e-6);
         assert!((mean(vec![], 1) - 1.0).abs() < 1e-6);
         assert!((mean(vec![0, 1, 2], 9) + 0.5).abs() < 1e-6);
@@ -166,8 +126,14 @@ mod tests {
         let said = [at(0.0)];
         let sample: Vec<&Vector> = said.iter().collect();
         let vectors: Vec<Vector> = (0..37).map(|i| at(i as f32)).collect();
-        let probes: Vec<_> = vectors.iter().map(|vector| Probe { vector, own: vec![] }).collect();
-        let (means, _) = measure(&probes, &sample, 20);
+        let probes: Vec<_> = vectors
+            .iter()
+            .map(|vector| Probe {
+                vector,
+                own: vec![],
+            })
+            .collect();
+        let means = measure(&probes, &sample, 20);
         assert!(means.is_sorted_by(|a, b| a > b));
     }
 
@@ -176,14 +142,5 @@ mod tests {
         assert_eq!(spaced(3, 10), [0, 1, 2]);
         assert_eq!(spaced(10, 5), [0, 2, 4, 6, 8]);
         assert_eq!(spaced(0, 5), [0; 0]);
-    }
-
-    #[test]
-    fn a_quantile_is_read_off_the_counted_cosines() {
-        let mut spread = Spread::default();
-        assert_eq!(spread.quantile(0.5), None);
-        (1..=100).for_each(|i| spread.count(i as f32 / 100.0));
-        assert!((spread.quantile(0.9).unwrap() - 0.9).abs() < 1e-3);
-        assert!((spread.quantile(1.0).unwrap() - 1.0).abs() < 1e-3);
     }
 }

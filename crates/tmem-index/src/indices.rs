@@ -28,8 +28,8 @@ pub struct IndexConfig {
     /// Length of the encoder's vectors; `None` takes the length that most vectors have. Vectors of
     /// another length are left out and counted.
     pub dimensions: Option<usize>,
-    /// Least cosine at which an item trigger counts, if the encoder has a fixed one; `None`
-    /// calibrates it from the background.
+    /// Least cosine at which an item trigger counts, if the encoder has a fixed one. `None` gates
+    /// each trigger at its own background: closer to the query than to what is said in general.
     pub gate: Option<f32>,
     /// How the background is measured.
     pub background: BackgroundConfig,
@@ -97,9 +97,15 @@ impl Indices {
             .filter_map(|(row, vector)| Some((row, vector.filter(fits)?)))
             .collect();
         let left_out = all - vectorless - rows.len();
-        let (tables, calibrated) = tables(memory, &hosts, rows, config)?;
-        let gate = config.gate.or(calibrated);
-        Ok(Self { hosts, words, tables, dimensions, gate, left_out })
+        let tables = tables(memory, &hosts, rows, config)?;
+        Ok(Self {
+            hosts,
+            words,
+            tables,
+            dimensions,
+            gate: config.gate,
+            left_out,
+        })
     }
 
     /// Turns by key.
@@ -132,7 +138,7 @@ impl Indices {
         self.hosts.key(host)
     }
 
-    /// Least cosine at which an item trigger counts; `None` without vectors.
+    /// Least cosine at which an item trigger counts; `None` if each has its background for a gate.
     #[must_use]
     pub fn gate(&self) -> Option<f32> {
         self.gate
@@ -173,7 +179,9 @@ impl Indices {
         allowed: Option<&KeySet>,
     ) -> Result<Vec<Hit>, IndexError> {
         let index = self.words.get(&kind);
-        index.map_or(Ok(Vec::new()), |index| index.search(&terms(query), usize::MAX, allowed))
+        index.map_or(Ok(Vec::new()), |index| {
+            index.search(&terms(query), usize::MAX, allowed)
+        })
     }
 
     /// Hosts by their best row of `view`: `cosine - correction * background`, best first, ties by
@@ -189,7 +197,9 @@ impl Indices {
         allowed: Option<&KeySet>,
     ) -> Result<Vec<Match>, IndexError> {
         let table = self.tables.get(&view);
-        table.map_or(Ok(Vec::new()), |table| table.nearest(query, correction, allowed))
+        table.map_or(Ok(Vec::new()), |table| {
+            table.nearest(query, correction, allowed)
+        })
     }
 
     /// How close each text of `view` is to what is said in general, in the order of hosts: a high
@@ -209,7 +219,10 @@ fn words(
     let mut documents = BTreeMap::<Kind, Vec<LexicalDocument>>::new();
     for (host, text) in lexical_texts(memory) {
         let key = hosts.key(&host).expect("hosts come from the same memory");
-        let document = LexicalDocument { key, terms: terms(&text) };
+        let document = LexicalDocument {
+            key,
+            terms: terms(&text),
+        };
         documents.entry(host.kind()).or_default().push(document);
     }
     let index = |(kind, documents)| {
@@ -227,5 +240,8 @@ fn usual_dimensions(rows: &[(Row, Option<Vector>)]) -> Option<usize> {
         *counts.entry(vector.dimensions()).or_insert(0) += 1;
     }
     let most = counts.values().max().copied();
-    counts.into_iter().find(|(_, count)| Some(*count) == most).map(|(dimensions, _)| dimensions)
+    counts
+        .into_iter()
+        .find(|(_, count)| Some(*count) == most)
+        .map(|(dimensions, _)| dimensions)
 }

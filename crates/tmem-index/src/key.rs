@@ -18,7 +18,10 @@ impl Hit {
     /// Best first, ties by key: a total order.
     #[must_use]
     pub fn order(&self, other: &Self) -> Ordering {
-        other.score.total_cmp(&self.score).then(self.key.cmp(&other.key))
+        other
+            .score
+            .total_cmp(&self.score)
+            .then(self.key.cmp(&other.key))
     }
 }
 
@@ -79,7 +82,9 @@ impl KeySet {
     pub fn iter(&self) -> impl Iterator<Item = Key> {
         let words = self.words.iter().zip(0u32..);
         words.flat_map(|(held, word)| {
-            (0..64).filter(move |bit| held >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+            (0..64)
+                .filter(move |bit| held >> bit & 1 == 1)
+                .map(move |bit| word * 64 + bit)
         })
     }
 
@@ -116,7 +121,10 @@ mod tests {
     #[test]
     fn a_set_counts_each_key_once_and_lists_them_in_order() {
         let set: KeySet = [70, 3, 64, 3].into_iter().collect();
-        assert_eq!((set.len(), set.iter().collect::<Vec<_>>()), (3, vec![3, 64, 70]));
+        assert_eq!(
+            (set.len(), set.iter().collect::<Vec<_>>()),
+            (3, vec![3, 64, 70])
+        );
         assert!(set.contains(64) && !set.contains(65) && !set.contains(100_000));
     }
 

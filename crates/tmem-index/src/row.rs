@@ -122,9 +122,15 @@ pub struct Row {
 #[must_use]
 pub fn rows(memory: &Memory) -> Vec<Row> {
     let mut rows = Vec::new();
-    memory.all_turns().for_each(|turn| rows.push(turn_row(turn)));
-    memory.topics().for_each(|topic| rows.push(topic_row(topic)));
-    memory.scenes().for_each(|scene| scene_rows(memory, scene, &mut rows));
+    memory
+        .all_turns()
+        .for_each(|turn| rows.push(turn_row(turn)));
+    memory
+        .topics()
+        .for_each(|topic| rows.push(topic_row(topic)));
+    memory
+        .scenes()
+        .for_each(|scene| scene_rows(memory, scene, &mut rows));
     memory.items().for_each(|item| item_rows(item, &mut rows));
     rows.retain(|row| !row.text.trim().is_empty());
     rows
@@ -132,23 +138,47 @@ pub fn rows(memory: &Memory) -> Vec<Row> {
 
 fn turn_row(turn: &Turn) -> Row {
     let content = turn.content();
-    let text = if content.trim().is_empty() { content } else { spoken(turn) };
-    Row { host: Host::Turn(turn.id.clone()), view: View::Turn, ordinal: 0, text }
+    let text = if content.trim().is_empty() {
+        content
+    } else {
+        spoken(turn)
+    };
+    Row {
+        host: Host::Turn(turn.id.clone()),
+        view: View::Turn,
+        ordinal: 0,
+        text,
+    }
 }
 
 fn topic_row(topic: &Topic) -> Row {
     let text = sentences(&[&topic.title, &topic.keywords.join(", ")]);
-    Row { host: Host::Topic(topic.id.clone()), view: View::Topic, ordinal: 0, text }
+    Row {
+        host: Host::Topic(topic.id.clone()),
+        view: View::Topic,
+        ordinal: 0,
+        text,
+    }
 }
 
 fn scene_rows(memory: &Memory, scene: &Scene, rows: &mut Vec<Row>) {
     let mut push = |view, ordinal, text| {
-        rows.push(Row { host: Host::Scene(scene.id.clone()), view, ordinal, text });
+        rows.push(Row {
+            host: Host::Scene(scene.id.clone()),
+            view,
+            ordinal,
+            text,
+        });
     };
     push(View::Scene, 0, sentences(&[&scene.title, &scene.summary]));
     push(View::Dialogue, 0, dialogue(memory.scene_turns(&scene.id)));
     if let Some(trigger) = &scene.scene_trigger {
-        let fields = [&trigger.situation, &trigger.object, &trigger.event, &trigger.emotion];
+        let fields = [
+            &trigger.situation,
+            &trigger.object,
+            &trigger.event,
+            &trigger.emotion,
+        ];
         for (ordinal, text) in fields.into_iter().enumerate() {
             push(View::SceneTrigger, ordinal, text.clone());
         }
@@ -160,7 +190,12 @@ fn scene_rows(memory: &Memory, scene: &Scene, rows: &mut Vec<Row>) {
 
 fn item_rows(item: &Item, rows: &mut Vec<Row>) {
     let mut push = |view, ordinal, text| {
-        rows.push(Row { host: Host::Item(item.id.clone()), view, ordinal, text });
+        rows.push(Row {
+            host: Host::Item(item.id.clone()),
+            view,
+            ordinal,
+            text,
+        });
     };
     push(View::Item, 0, item.text.clone());
     for (ordinal, trigger) in item.triggers.iter().enumerate() {
@@ -187,7 +222,11 @@ pub(crate) fn lexical_texts(memory: &Memory) -> Vec<(Host, String)> {
         let text = format!("{}\n{}\n{dialogue}", scene.title, scene.summary);
         texts.push((Host::Scene(scene.id.clone()), text));
     }
-    texts.extend(memory.items().map(|item| (Host::Item(item.id.clone()), item.text.clone())));
+    texts.extend(
+        memory
+            .items()
+            .map(|item| (Host::Item(item.id.clone()), item.text.clone())),
+    );
     texts.retain(|(_, text)| !text.trim().is_empty());
     texts
 }
@@ -203,6 +242,9 @@ fn spoken(turn: &Turn) -> String {
 
 /// Joins what is not blank with `. `.
 fn sentences(parts: &[&str]) -> String {
-    let parts = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
+    let parts = parts
+        .iter()
+        .map(|part| part.trim())
+        .filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join(". ")
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use tmem_model::{Memory, TurnId};
 
-use crate::background::{Probe, Spread, measure, spaced};
+use crate::background::{Probe, measure, spaced};
 use crate::dense::{VectorBackend, VectorIndex};
 use crate::hosts::Hosts;
 use crate::indices::{IndexConfig, Match};
 use crate::key::{Key, KeySet};
-use crate::row::{Host, Kind, Row, View};
+use crate::row::{Host, Row, View};
 use crate::{IndexError, Vector};
 
 /// A row of a [`Table`]; its key is its position.
@@ -34,7 +34,9 @@ impl Table {
     }
 
     pub(crate) fn backgrounds(&self) -> impl Iterator<Item = (Key, usize, f32)> {
-        self.entries.iter().map(|entry| (entry.host, entry.ordinal, entry.background))
+        self.entries
+            .iter()
+            .map(|entry| (entry.host, entry.ordinal, entry.background))
     }
 
     /// See [`Indices::nearest`](crate::Indices::nearest).
@@ -47,9 +49,19 @@ impl Table {
         let rows = allowed.map(|hosts| self.rows_of(hosts));
         let mut best = BTreeMap::<Key, Match>::new();
         for hit in self.index.search(query, self.depth, rows.as_ref())? {
-            let Entry { host: key, ordinal, background } = self.entries[hit.key as usize];
+            let Entry {
+                host: key,
+                ordinal,
+                background,
+            } = self.entries[hit.key as usize];
             let score = hit.score - correction * background;
-            let found = Match { key, ordinal, cosine: hit.score, background, score };
+            let found = Match {
+                key,
+                ordinal,
+                cosine: hit.score,
+                background,
+                score,
+            };
             let held = best.entry(key).or_insert(found);
             if found.score > held.score {
                 *held = found;
@@ -62,21 +74,26 @@ impl Table {
 
     fn rows_of(&self, hosts: &KeySet) -> KeySet {
         let rows = (0..).zip(&self.entries);
-        rows.filter(|(_, entry)| hosts.contains(entry.host)).map(|(row, _)| row).collect()
+        rows.filter(|(_, entry)| hosts.contains(entry.host))
+            .map(|(row, _)| row)
+            .collect()
     }
 }
 
-/// A table per view that has rows, and the calibrated gate.
+/// A table per view that has rows.
 pub(crate) fn tables(
     memory: &Memory,
     hosts: &Hosts,
     rows: Vec<(Row, Vector)>,
     config: &IndexConfig,
-) -> Result<(BTreeMap<View, Table>, Option<f32>), IndexError> {
+) -> Result<BTreeMap<View, Table>, IndexError> {
     let mut views = BTreeMap::<View, Vec<(Key, usize, Vector)>>::new();
     for (row, vector) in rows {
         if let (Some(key), true) = (hosts.key(&row.host), row.view.kind() == row.host.kind()) {
-            views.entry(row.view).or_default().push((key, row.ordinal, vector));
+            views
+                .entry(row.view)
+                .or_default()
+                .push((key, row.ordinal, vector));
         }
     }
     for rows in views.values_mut() {
@@ -84,15 +101,11 @@ pub(crate) fn tables(
         rows.dedup_by_key(|(key, ordinal, _)| (*key, *ordinal));
     }
     let said = Said::of(&views, config.background.sample);
-    let (mut tables, mut spread) = (BTreeMap::new(), Spread::default());
-    for (&view, rows) in &views {
-        let (backgrounds, cosines) = backgrounds(memory, hosts, &said, view, rows, config);
-        if view.kind() == Kind::Item {
-            spread.add(&cosines);
-        }
-        tables.insert(view, table(rows, backgrounds, config)?);
-    }
-    Ok((tables, spread.quantile(config.background.gate_quantile)))
+    let table = |(&view, rows): (&View, &Vec<_>)| {
+        let backgrounds = backgrounds(memory, hosts, &said, view, rows, config);
+        Ok((view, table(rows, backgrounds, config)?))
+    };
+    views.iter().map(table).collect()
 }
 
 fn table(
@@ -104,10 +117,22 @@ fn table(
     let mut entries = Vec::with_capacity(rows.len());
     for ((host, ordinal, vector), background) in rows.iter().zip(backgrounds) {
         index.upsert(entries.len() as Key, vector)?;
-        entries.push(Entry { host: *host, ordinal: *ordinal, background });
+        entries.push(Entry {
+            host: *host,
+            ordinal: *ordinal,
+            background,
+        });
     }
-    let depth = if config.vectors == VectorBackend::Exact { usize::MAX } else { config.depth };
-    Ok(Table { index, entries, depth })
+    let depth = if config.vectors == VectorBackend::Exact {
+        usize::MAX
+    } else {
+        config.depth
+    };
+    Ok(Table {
+        index,
+        entries,
+        depth,
+    })
 }
 
 /// The utterances that stand for what is said in general.
@@ -119,16 +144,24 @@ struct Said<'a> {
 impl<'a> Said<'a> {
     fn of(views: &'a BTreeMap<View, Vec<(Key, usize, Vector)>>, most: usize) -> Self {
         let turns = views.get(&View::Turn).map_or(&[][..], Vec::as_slice);
-        let taken: Vec<_> = spaced(turns.len(), most).into_iter().map(|at| &turns[at]).collect();
+        let taken: Vec<_> = spaced(turns.len(), most)
+            .into_iter()
+            .map(|at| &turns[at])
+            .collect();
         Self {
             vectors: taken.iter().map(|(_, _, vector)| vector).collect(),
-            places: taken.iter().enumerate().map(|(at, (key, _, _))| (*key, at)).collect(),
+            places: taken
+                .iter()
+                .enumerate()
+                .map(|(at, (key, _, _))| (*key, at))
+                .collect(),
         }
     }
 
     fn places(&self, hosts: &Hosts, turns: impl Iterator<Item = TurnId>) -> Vec<usize> {
         let keys = turns.filter_map(|turn| hosts.key(&Host::Turn(turn)));
-        keys.filter_map(|key| self.places.get(&key).copied()).collect()
+        keys.filter_map(|key| self.places.get(&key).copied())
+            .collect()
     }
 }
 
@@ -140,9 +173,9 @@ fn backgrounds(
     view: View,
     rows: &[(Key, usize, Vector)],
     config: &IndexConfig,
-) -> (Vec<f32>, Spread) {
+) -> Vec<f32> {
     if !view.is_associative() {
-        return (vec![0.0; rows.len()], Spread::default());
+        return vec![0.0; rows.len()];
     }
     let probe = |(key, _, vector): &'_ (Key, usize, Vector)| {
         let own = own_turns(memory, &hosts.host(view.kind(), *key));
@@ -151,7 +184,10 @@ fn backgrounds(
     let probes: Vec<(Vec<TurnId>, Vector)> = rows.iter().map(probe).collect();
     let probes: Vec<Probe<'_>> = probes
         .iter()
-        .map(|(own, vector)| Probe { vector, own: said.places(hosts, own.iter().cloned()) })
+        .map(|(own, vector)| Probe {
+            vector,
+            own: said.places(hosts, own.iter().cloned()),
+        })
         .collect();
     measure(&probes, &said.vectors, config.background.neighbours)
 }
@@ -159,8 +195,14 @@ fn backgrounds(
 /// The turns of a scene, or of an item's source scenes.
 fn own_turns(memory: &Memory, host: &Host) -> Vec<TurnId> {
     match host {
-        Host::Scene(scene) => memory.scene_turns(scene).map(|turn| turn.id.clone()).collect(),
-        Host::Item(item) => memory.sources(item).flat_map(|scene| scene.turns.clone()).collect(),
+        Host::Scene(scene) => memory
+            .scene_turns(scene)
+            .map(|turn| turn.id.clone())
+            .collect(),
+        Host::Item(item) => memory
+            .sources(item)
+            .flat_map(|scene| scene.turns.clone())
+            .collect(),
         Host::Turn(_) | Host::Topic(_) => Vec::new(),
     }
 }

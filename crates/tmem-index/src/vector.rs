@@ -107,7 +107,10 @@ mod tests {
     #[test]
     fn numbers_that_are_not_finite_are_refused_by_position() {
         for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-            assert_eq!(Vector::try_from(vec![1.0, odd]), Err(VectorError::NotFinite { at: 1 }));
+            assert_eq!(
+                Vector::try_from(vec![1.0, odd]),
+                Err(VectorError::NotFinite { at: 1 })
+            );
         }
     }
 

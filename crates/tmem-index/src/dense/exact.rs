@@ -25,13 +25,28 @@ impl ExactIndex {
         self.rows.get(&key).map(|&row| self.row(row))
     }
 
+    /// Its keys, in the order of its rows.
+    #[must_use]
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// Length of its vectors, once it has held one.
+    #[must_use]
+    pub fn dimensions(&self) -> Option<usize> {
+        self.dimensions
+    }
+
     fn row(&self, row: usize) -> &[f32] {
         let width = self.dimensions.unwrap_or(0);
         &self.block[row * width..(row + 1) * width]
     }
 
     fn hit(&self, query: &Vector, row: usize) -> Hit {
-        Hit { key: self.keys[row], score: dot(query.as_slice(), self.row(row)) }
+        Hit {
+            key: self.keys[row],
+            score: dot(query.as_slice(), self.row(row)),
+        }
     }
 }
 
@@ -83,9 +98,11 @@ impl VectorIndex for ExactIndex {
     ) -> Result<Vec<Hit>, IndexError> {
         check_dimensions(self.dimensions, query.dimensions())?;
         let hits = match allowed {
-            Some(set) if set.len() < self.len() / 4 => {
-                set.iter().filter_map(|key| self.rows.get(&key)).map(|&row| self.hit(query, row)).collect()
-            }
+            Some(set) if set.len() < self.len() / 4 => set
+                .iter()
+                .filter_map(|key| self.rows.get(&key))
+                .map(|&row| self.hit(query, row))
+                .collect(),
             _ => {
                 let rows = 0..self.keys.len();
                 let rows = rows.filter(|&row| passes(allowed, self.keys[row]));

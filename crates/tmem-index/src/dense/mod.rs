@@ -66,7 +66,10 @@ impl VectorBackend {
             #[cfg(feature = "hnsw")]
             Self::Hnsw => Ok(Box::new(hnsw::HnswIndex::default())),
             #[cfg(not(feature = "hnsw"))]
-            Self::Hnsw => Err(IndexError::NotBuilt { backend: "hnsw", feature: "hnsw" }),
+            Self::Hnsw => Err(IndexError::NotBuilt {
+                backend: "hnsw",
+                feature: "hnsw",
+            }),
         }
     }
 }

@@ -76,7 +76,11 @@ pub enum LexicalBackend {
 impl Default for LexicalBackend {
     /// Tantivy where it is built in.
     fn default() -> Self {
-        if cfg!(feature = "bm25") { Self::Tantivy } else { Self::Postings }
+        if cfg!(feature = "bm25") {
+            Self::Tantivy
+        } else {
+            Self::Postings
+        }
     }
 }
 
@@ -92,7 +96,10 @@ impl LexicalBackend {
             #[cfg(feature = "bm25")]
             Self::Tantivy => Ok(Box::new(tantivy::TantivyIndex::new()?)),
             #[cfg(not(feature = "bm25"))]
-            Self::Tantivy => Err(IndexError::NotBuilt { backend: "tantivy", feature: "bm25" }),
+            Self::Tantivy => Err(IndexError::NotBuilt {
+                backend: "tantivy",
+                feature: "bm25",
+            }),
         }
     }
 }

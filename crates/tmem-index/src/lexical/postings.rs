@@ -26,7 +26,9 @@ impl Postings {
     }
 
     fn take_out(&mut self, key: Key) {
-        let Some(terms) = self.documents.remove(&key) else { return };
+        let Some(terms) = self.documents.remove(&key) else {
+            return;
+        };
         self.total_terms -= terms.len();
         for term in terms {
             if let Some(held) = self.postings.get_mut(&term) {
@@ -41,7 +43,9 @@ impl Postings {
 
 impl LexicalIndex for Postings {
     fn upsert(&mut self, documents: Vec<LexicalDocument>) -> Result<(), IndexError> {
-        documents.into_iter().for_each(|document| self.insert(document));
+        documents
+            .into_iter()
+            .for_each(|document| self.insert(document));
         Ok(())
     }
 
@@ -66,14 +70,20 @@ impl LexicalIndex for Postings {
     ) -> Result<Vec<Hit>, IndexError> {
         let average = self.total_terms as f32 / self.documents.len().max(1) as f32;
         let mut scores = BTreeMap::<Key, f32>::new();
-        for held in distinct(terms).into_iter().filter_map(|term| self.postings.get(term)) {
+        for held in distinct(terms)
+            .into_iter()
+            .filter_map(|term| self.postings.get(term))
+        {
             let idf = idf(self.documents.len(), held.len());
             for (&key, &tf) in held.iter().filter(|&(&key, _)| passes(allowed, key)) {
                 let length = self.documents[&key].len() as f32;
                 *scores.entry(key).or_insert(0.0) += idf * saturation(tf as f32, length, average);
             }
         }
-        let hits = scores.into_iter().map(|(key, score)| Hit { key, score }).collect();
+        let hits = scores
+            .into_iter()
+            .map(|(key, score)| Hit { key, score })
+            .collect();
         Ok(best(hits, k))
     }
 }

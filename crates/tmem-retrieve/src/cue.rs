@@ -1,0 +1,325 @@
+//! SceneCue and TrigRecall: what triggers reach, over the whole memory, past every filter but the
+//! query's own.
+
+use std::collections::BTreeMap;
+
+use tmem_index::{Hit, Host, Indices, Key, KeySet, Match, Vector, View};
+use tmem_model::{HorizonTrigger, Memory};
+
+use crate::config::{CueFusion, RetrieveConfig};
+use crate::ranking::Ranking;
+use crate::scope::Scope;
+use crate::trace::{Family, List, Note, TriggerHit};
+
+/// A trigger text that is near the query, and the candidate it leads to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fired {
+    /// The candidate: a scene in SceneCue, an item in TrigRecall.
+    pub(crate) target: Key,
+    pub(crate) view: View,
+    /// The host of the text, a key of `view.kind()`.
+    host: Key,
+    ordinal: usize,
+    pub(crate) cosine: f32,
+    pub(crate) background: f32,
+    pub(crate) score: f32,
+}
+
+impl Fired {
+    fn new(target: Key, view: View, found: &Match) -> Self {
+        let Match {
+            key: host,
+            ordinal,
+            cosine,
+            background,
+            score,
+        } = *found;
+        Self {
+            target,
+            view,
+            host,
+            ordinal,
+            cosine,
+            background,
+            score,
+        }
+    }
+
+    /// How much closer the query is than what is said in general.
+    pub(crate) fn margin(&self) -> f32 {
+        self.cosine - self.background
+    }
+}
+
+/// What searching by trigger needs.
+pub(crate) struct Search<'a> {
+    pub(crate) memory: &'a Memory,
+    pub(crate) indices: &'a Indices,
+    pub(crate) config: &'a RetrieveConfig,
+    pub(crate) scope: &'a Scope,
+    pub(crate) vector: &'a Vector,
+}
+
+/// Scenes by trigger: the ranking, and for each scene what fired, by view.
+#[derive(Debug, Default)]
+pub(crate) struct SceneCue {
+    pub(crate) ranking: Ranking,
+    fired: BTreeMap<Key, Vec<Fired>>,
+}
+
+impl SceneCue {
+    /// Ranks all scenes that `search` allows by the views that are switched on.
+    pub(crate) fn rank(search: &Search<'_>, notes: &mut Vec<Note>) -> Self {
+        let config = search.config;
+        let views: Vec<(List, Vec<Fired>)> = VIEWS
+            .into_iter()
+            .filter(|(list, _)| weight(config, *list) > 0.0)
+            .map(|(list, view)| (list, search.scenes_by(view, notes)))
+            .collect();
+        let hits = |fired: &[Fired]| fired.iter().map(hit).collect();
+        let lists: Vec<(List, Vec<Hit>)> = views
+            .iter()
+            .map(|(list, fired)| (*list, hits(fired)))
+            .collect();
+        let ranking = match config.cue_fusion {
+            CueFusion::Ranks => Ranking::by_ranks(&lists, config.rrf_k0),
+            CueFusion::Scores => Ranking::by_scores(&lists, |list| weight(config, list)),
+        };
+        let mut fired = BTreeMap::<Key, Vec<Fired>>::new();
+        for one in views.into_iter().flat_map(|(_, fired)| fired) {
+            fired.entry(one.target).or_default().push(one);
+        }
+        Self { ranking, fired }
+    }
+
+    /// What fired for `scene`, the most telling first.
+    pub(crate) fn fired(&self, scene: Key) -> Vec<Fired> {
+        let mut fired = self.fired.get(&scene).cloned().unwrap_or_default();
+        fired.sort_by(|a, b| b.margin().total_cmp(&a.margin()).then(a.view.cmp(&b.view)));
+        fired
+    }
+
+    /// Whether some trigger of `scene` is by `floor` closer to the query than talk in general.
+    pub(crate) fn clears(&self, scene: Key, floor: Option<f32>) -> bool {
+        let fired = self.fired.get(&scene).map_or(&[][..], Vec::as_slice);
+        floor.is_none_or(|floor| fired.iter().any(|one| one.margin() >= floor))
+    }
+}
+
+const VIEWS: [(List, View); 4] = [
+    (List::Dialogue, View::Dialogue),
+    (List::SceneTrigger, View::SceneTrigger),
+    (List::Horizon, View::Horizon),
+    (List::Bridge, View::Bridge),
+];
+
+/// The weight of a view, 0 if it is switched off.
+fn weight(config: &RetrieveConfig, list: List) -> f32 {
+    let weights = &config.cue_weights;
+    let (on, weight) = match list {
+        List::Dialogue => (true, weights.dialogue),
+        List::SceneTrigger => (config.scene_triggers, weights.scene_trigger),
+        List::Horizon => (config.horizon_triggers, weights.horizon),
+        List::Bridge => (config.item_triggers, weights.bridge),
+        List::Bm25 | List::Dense | List::ItemTrigger | List::Rerank => (false, 0.0),
+    };
+    if on { weight } else { 0.0 }
+}
+
+fn hit(fired: &Fired) -> Hit {
+    Hit {
+        key: fired.target,
+        score: fired.score,
+    }
+}
+
+impl Search<'_> {
+    fn nearest(&self, view: View, allowed: Option<&KeySet>, notes: &mut Vec<Note>) -> Vec<Match> {
+        let correction = self.config.background_correction;
+        let found = self.indices.nearest(view, self.vector, correction, allowed);
+        found.unwrap_or_else(|error| {
+            notes.push(Note::IndexFailed {
+                message: error.to_string(),
+            });
+            Vec::new()
+        })
+    }
+
+    /// The best text of `view` for each scene, best first. Bridges speak for their items' scenes.
+    fn scenes_by(&self, view: View, notes: &mut Vec<Note>) -> Vec<Fired> {
+        if view != View::Bridge {
+            let found = self.nearest(view, self.scope.scenes.as_ref(), notes);
+            return found
+                .iter()
+                .map(|found| Fired::new(found.key, view, found))
+                .collect();
+        }
+        let mut seen = KeySet::default();
+        let mut fired = Vec::new();
+        for found in self.nearest(view, self.scope.items.as_ref(), notes) {
+            let scenes = self.source_scenes(found.key).into_iter();
+            let new = scenes.filter(|&scene| self.scope.allows_scene(scene) && seen.insert(scene));
+            fired.extend(new.map(|scene| Fired::new(scene, view, &found)));
+        }
+        fired.sort_by(|a, b| hit(a).order(&hit(b)));
+        fired
+    }
+
+    fn source_scenes(&self, item: Key) -> Vec<Key> {
+        let item = &self.indices.items()[item as usize];
+        let scenes = self
+            .memory
+            .sources(item)
+            .map(|scene| Host::Scene(scene.id.clone()));
+        scenes
+            .filter_map(|scene| self.indices.key(&scene))
+            .collect()
+    }
+
+    /// TrigRecall: the best trigger of each item, if it passes the gate, best first.
+    pub(crate) fn items(&self, notes: &mut Vec<Note>) -> Vec<Fired> {
+        let mut best = BTreeMap::<Key, Fired>::new();
+        for view in [View::Concept, View::Bridge, View::Joint] {
+            for found in self.nearest(view, self.scope.items.as_ref(), notes) {
+                let fired = Fired::new(found.key, view, &found);
+                let held = best.entry(found.key).or_insert(fired);
+                if fired.score > held.score {
+                    *held = fired;
+                }
+            }
+        }
+        let mut fired: Vec<Fired> = best.into_values().filter(|one| self.passes(one)).collect();
+        fired.sort_by(|a, b| hit(a).order(&hit(b)));
+        fired
+    }
+
+    /// The gate: a fixed cosine, or the trigger's own background.
+    fn passes(&self, fired: &Fired) -> bool {
+        let fixed = self
+            .config
+            .trigger_threshold
+            .or_else(|| self.indices.gate());
+        fixed.map_or(fired.margin() >= 0.0, |gate| fired.cosine >= gate)
+    }
+
+    /// `fired` with its text, for the trace.
+    pub(crate) fn describe(&self, fired: &Fired) -> TriggerHit {
+        let (host, words) = self.words(fired);
+        let Words {
+            family,
+            label,
+            text,
+            rationale,
+        } = words.unwrap_or_default();
+        let Fired {
+            view,
+            ordinal,
+            cosine,
+            background,
+            score,
+            ..
+        } = *fired;
+        TriggerHit {
+            family,
+            view,
+            host,
+            ordinal,
+            label,
+            text,
+            rationale,
+            cosine,
+            background,
+            score,
+        }
+    }
+
+    fn words(&self, fired: &Fired) -> (Host, Option<Words>) {
+        let place = fired.host as usize;
+        match fired.view {
+            View::Concept | View::Bridge | View::Joint => {
+                let id = &self.indices.items()[place];
+                (Host::Item(id.clone()), self.item_words(fired))
+            }
+            _ => {
+                let id = &self.indices.scenes()[place];
+                (Host::Scene(id.clone()), self.scene_words(fired))
+            }
+        }
+    }
+
+    fn item_words(&self, fired: &Fired) -> Option<Words> {
+        let item = self
+            .memory
+            .item(&self.indices.items()[fired.host as usize])?;
+        let trigger = item.triggers.get(fired.ordinal)?;
+        let (family, text) = match fired.view {
+            View::Concept => (Family::Entity, trigger.entity.clone()),
+            View::Bridge => (Family::Bridge, trigger.bridge.clone()),
+            _ => (
+                Family::Bridge,
+                format!("{}: {}", trigger.entity, trigger.bridge),
+            ),
+        };
+        let rationale = Some(trigger.rationale.clone()).filter(|text| !text.trim().is_empty());
+        Some(Words {
+            family,
+            label: String::new(),
+            text,
+            rationale,
+        })
+    }
+
+    fn scene_words(&self, fired: &Fired) -> Option<Words> {
+        let scene = self
+            .memory
+            .scene(&self.indices.scenes()[fired.host as usize])?;
+        let words = |family, label: &str, text: &str| {
+            Some(Words {
+                family,
+                label: label.to_owned(),
+                text: text.to_owned(),
+                rationale: None,
+            })
+        };
+        match fired.view {
+            View::SceneTrigger => {
+                let trigger = scene.scene_trigger.as_ref()?;
+                let attributes = [
+                    ("situation", &trigger.situation),
+                    ("object", &trigger.object),
+                    ("event", &trigger.event),
+                    ("emotion", &trigger.emotion),
+                ];
+                let (label, text) = attributes.get(fired.ordinal)?;
+                words(Family::Scene, label, text)
+            }
+            View::Horizon => {
+                let HorizonTrigger {
+                    dimension, text, ..
+                } = scene.horizon_triggers.get(fired.ordinal)?;
+                words(Family::Horizon, dimension, text)
+            }
+            _ => words(Family::Dialogue, "", &scene.title),
+        }
+    }
+}
+
+/// What a trigger says.
+struct Words {
+    family: Family,
+    label: String,
+    text: String,
+    rationale: Option<String>,
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        let text = String::new();
+        Self {
+            family: Family::Dialogue,
+            label: text.clone(),
+            text,
+            rationale: None,
+        }
+    }
+}

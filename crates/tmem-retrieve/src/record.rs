@@ -1,0 +1,187 @@
+//! From a finished pass to its [`Trace`].
+
+use tmem_index::{Host, Key};
+use tmem_model::{ItemId, SceneId, TopicId, TurnId};
+
+use crate::cascade::{Chosen, Pass};
+use crate::cue::{Fired, Search};
+use crate::ranking::Ranking;
+use crate::trace::{Candidate, Channel, Trace, TriggerHit, Via};
+
+impl Pass<'_> {
+    /// Everything but sizes.
+    pub(crate) fn trace(&self, chosen: &Chosen) -> Trace {
+        Trace {
+            topics: self.topic_candidates(chosen),
+            scenes: self.scene_candidates(chosen, &chosen.scenes),
+            associations: self.scene_candidates(chosen, &chosen.cue.ranking),
+            items: self.item_candidates(chosen),
+            turns: self.turn_candidates(chosen),
+            notes: self.notes.clone(),
+            ..Trace::default()
+        }
+    }
+
+    /// The first `trace_depth` of `ranking`, and every one that `chosen` holds.
+    fn listed<'r>(
+        &self,
+        ranking: &'r Ranking,
+        chosen: &'r [Key],
+    ) -> impl Iterator<Item = (Key, f32)> + 'r {
+        let depth = self.config.trace_depth;
+        let order = ranking.order.iter().enumerate();
+        let listed = order.filter(move |(place, (key, _))| *place < depth || chosen.contains(key));
+        listed.map(|(_, entry)| *entry)
+    }
+
+    fn topic_candidates(&self, chosen: &Chosen) -> Vec<Candidate<TopicId>> {
+        let candidate = |(key, score): (Key, f32)| {
+            let id = self.indices.topics()[key as usize].clone();
+            let channel = chosen.passed.contains(&key).then_some(Channel::Filter);
+            let fate = self.fate(chosen, &Host::Topic(id.clone()), channel);
+            Candidate {
+                id,
+                via: Vec::new(),
+                ranks: chosen.topics.places(key),
+                score,
+                fate,
+            }
+        };
+        self.listed(&chosen.topics, &chosen.passed)
+            .map(candidate)
+            .collect()
+    }
+
+    /// `ranking`: by likeness or by trigger; each scene tells all the ways that led to it.
+    fn scene_candidates(&self, chosen: &Chosen, ranking: &Ranking) -> Vec<Candidate<SceneId>> {
+        let candidate = |(key, score): (Key, f32)| {
+            let id = self.indices.scenes()[key as usize].clone();
+            let channel = if chosen.alike.contains(&key) {
+                Some(Channel::Similarity)
+            } else {
+                chosen
+                    .related
+                    .contains(&key)
+                    .then_some(Channel::Association)
+            };
+            let fate = self.fate(chosen, &Host::Scene(id.clone()), channel);
+            let via = self.ways_to_scene(chosen, key, &id);
+            let mut ranks = chosen.scenes.places(key);
+            ranks.extend(chosen.cue.ranking.places(key));
+            Candidate {
+                id,
+                via,
+                ranks,
+                score,
+                fate,
+            }
+        };
+        let all = [chosen.alike.as_slice(), &chosen.related].concat();
+        self.listed(ranking, &all).map(candidate).collect()
+    }
+
+    fn ways_to_scene(&self, chosen: &Chosen, key: Key, id: &SceneId) -> Vec<Via> {
+        let topics = self.memory.topics_of(id);
+        let passed = topics.filter(|topic| {
+            let key = self.indices.key(&Host::Topic(topic.id.clone()));
+            key.is_some_and(|key| chosen.passed.contains(&key))
+        });
+        let mut ways: Vec<Via> = passed
+            .map(|topic| Via::Topic {
+                topic: topic.id.clone(),
+                title: topic.title.clone(),
+            })
+            .collect();
+        if !self.config.topic_filter || self.memory.topics_of(id).next().is_none() {
+            ways.push(Via::Unfiltered);
+        }
+        let fired = chosen.cue.fired(key);
+        ways.extend(
+            fired
+                .iter()
+                .filter_map(|fired| self.describe(fired))
+                .map(Via::Trigger),
+        );
+        ways
+    }
+
+    fn item_candidates(&self, chosen: &Chosen) -> Vec<Candidate<ItemId>> {
+        let candidate = |(key, score): (Key, f32)| {
+            let id = self.indices.items()[key as usize].clone();
+            let channel = if chosen.similar_items.contains(&key) {
+                Some(Channel::Similarity)
+            } else {
+                chosen
+                    .triggered_items
+                    .contains(&key)
+                    .then_some(Channel::Trigger)
+            };
+            let fate = self.fate(chosen, &Host::Item(id.clone()), channel);
+            let via = self.ways_to_item(chosen, key, &id);
+            Candidate {
+                id,
+                via,
+                ranks: chosen.items.places(key),
+                score,
+                fate,
+            }
+        };
+        let all = [chosen.similar_items.as_slice(), &chosen.triggered_items].concat();
+        self.listed(&chosen.items, &all).map(candidate).collect()
+    }
+
+    fn ways_to_item(&self, chosen: &Chosen, key: Key, id: &ItemId) -> Vec<Via> {
+        let sources = self.memory.sources(id).filter(|scene| {
+            let key = self.indices.key(&Host::Scene(scene.id.clone()));
+            key.is_some_and(|key| chosen.pool.contains(key))
+        });
+        let mut ways: Vec<Via> = sources
+            .map(|scene| Via::Scene {
+                scene: scene.id.clone(),
+            })
+            .collect();
+        let fired = chosen
+            .fired
+            .get(&key)
+            .and_then(|fired| self.describe(fired));
+        ways.extend(fired.map(Via::Trigger));
+        ways
+    }
+
+    fn turn_candidates(&self, chosen: &Chosen) -> Vec<Candidate<TurnId>> {
+        let candidate = |(key, score): (Key, f32)| {
+            let id = self.indices.turns()[key as usize].clone();
+            let channel = chosen.open.contains(&key).then_some(Channel::OpenTail);
+            let fate = self.fate(chosen, &Host::Turn(id.clone()), channel);
+            let ranks = chosen.turns.places(key);
+            Candidate {
+                id,
+                via: vec![Via::OpenTail],
+                ranks,
+                score,
+                fate,
+            }
+        };
+        self.listed(&chosen.turns, &chosen.open)
+            .map(candidate)
+            .collect()
+    }
+
+    fn describe(&self, fired: &Fired) -> Option<TriggerHit> {
+        let Self {
+            memory,
+            indices,
+            config,
+            ref scope,
+            ..
+        } = *self;
+        let search = Search {
+            memory,
+            indices,
+            config,
+            scope,
+            vector: self.vector?,
+        };
+        Some(search.describe(fired))
+    }
+}

@@ -168,7 +168,9 @@ pub trait CallLog: Send + Sync {
     /// # Errors
     /// A message if the log cannot be written.
     fn hit(&self, key: &CallKey) -> Result<(), String> {
-        let Some(mut call) = self.find(key)? else { return Ok(()) };
+        let Some(mut call) = self.find(key)? else {
+            return Ok(());
+        };
         call.spent.cached += 1;
         self.record(&call)
     }

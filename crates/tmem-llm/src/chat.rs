@@ -154,24 +154,37 @@ pub struct Usage {
 impl Message {
     /// Instructions.
     pub fn system(content: impl Into<String>) -> Self {
-        Self { role: Role::System, content: content.into() }
+        Self {
+            role: Role::System,
+            content: content.into(),
+        }
     }
 
     /// Input.
     pub fn user(content: impl Into<String>) -> Self {
-        Self { role: Role::User, content: content.into() }
+        Self {
+            role: Role::User,
+            content: content.into(),
+        }
     }
 
     /// Earlier output.
     pub fn assistant(content: impl Into<String>) -> Self {
-        Self { role: Role::Assistant, content: content.into() }
+        Self {
+            role: Role::Assistant,
+            content: content.into(),
+        }
     }
 }
 
 impl Reply {
     /// A complete reply of that text, usage unknown.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), finish: Finish::Stop, usage: None }
+        Self {
+            text: text.into(),
+            finish: Finish::Stop,
+            usage: None,
+        }
     }
 }
 

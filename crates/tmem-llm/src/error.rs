@@ -134,8 +134,12 @@ impl LlmError {
     pub fn hint(&self) -> Option<&str> {
         match self {
             LlmError::Endpoint { hint, .. } => hint.as_deref(),
-            LlmError::CutOff { .. } => Some("raise max_tokens of this stage or make its batches smaller"),
-            LlmError::Budget { .. } => Some("raise the budget and run again; what is done stays done"),
+            LlmError::CutOff { .. } => {
+                Some("raise max_tokens of this stage or make its batches smaller")
+            }
+            LlmError::Budget { .. } => {
+                Some("raise the budget and run again; what is done stays done")
+            }
             _ => None,
         }
     }

@@ -9,7 +9,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    chat::{ChatModel, Finish, Message, Params, Prompt, Reply, ReplySchema, Request, Usage, Verdict},
+    chat::{
+        ChatModel, Finish, Message, Params, Prompt, Reply, ReplySchema, Request, Usage, Verdict,
+    },
     error::LlmError,
     json::{self, Fault},
     salvage::salvage,
@@ -36,12 +38,21 @@ pub struct Ask {
 impl Ask {
     /// A question with twice its cap as ceiling and without salvage.
     pub fn new(prompt: Prompt, messages: Vec<Message>, params: Params) -> Self {
-        Self { prompt, messages, params, cap_ceiling: None, salvage: false }
+        Self {
+            prompt,
+            messages,
+            params,
+            cap_ceiling: None,
+            salvage: false,
+        }
     }
 
     /// The same question with the complete elements of a cut list allowed.
     pub fn salvaging(self) -> Self {
-        Self { salvage: true, ..self }
+        Self {
+            salvage: true,
+            ..self
+        }
     }
 }
 
@@ -95,15 +106,9 @@ pub trait ChatModelExt: ChatModel {
         C: Fn(&T) -> Result<(), String> + Send + Sync,
     {
         async move {
-            let mut attempts = Attempts::new(self, ask, ReplySchema::of::<T>)?;
-            loop {
-                let reply = attempts.call().await?;
-                match attempts.read(&reply, &check) {
-                    Read::Value(value, partial) => return Ok(attempts.extracted(value, partial)),
-                    Read::Again => {}
-                    Read::GiveUp(error) => return Err(attempts.give_up(error)),
-                }
-            }
+            Attempts::new(self, ask, ReplySchema::of::<T>)?
+                .run(check)
+                .await
         }
     }
 
@@ -122,15 +127,9 @@ pub trait ChatModelExt: ChatModel {
         C: Fn(&Value) -> Result<(), String> + Send + Sync,
     {
         async move {
-            let mut attempts = Attempts::new(self, ask, |_: &str| Ok(schema.clone()))?;
-            loop {
-                let reply = attempts.call().await?;
-                match attempts.read(&reply, &check) {
-                    Read::Value(value, partial) => return Ok(attempts.extracted(value, partial)),
-                    Read::Again => {}
-                    Read::GiveUp(error) => return Err(attempts.give_up(error)),
-                }
-            }
+            Attempts::new(self, ask, |_: &str| Ok(schema))?
+                .run(check)
+                .await
         }
     }
 }
@@ -160,15 +159,28 @@ impl<'a, M: ChatModel + ?Sized> Attempts<'a, M> {
     fn new(
         model: &'a M,
         ask: Ask,
-        schema: impl Fn(&str) -> Result<ReplySchema, crate::schema::SchemaError>,
+        schema: impl FnOnce(&str) -> Result<ReplySchema, crate::schema::SchemaError>,
     ) -> Result<Self, LlmError> {
-        let Ask { prompt, messages, params, cap_ceiling, salvage } = ask;
-        let schema = schema(&prompt.name)
-            .map_err(|source| LlmError::Schema { prompt: prompt.name.clone(), source })?;
+        let Ask {
+            prompt,
+            messages,
+            params,
+            cap_ceiling,
+            salvage,
+        } = ask;
+        let schema = schema(&prompt.name).map_err(|source| LlmError::Schema {
+            prompt: prompt.name.clone(),
+            source,
+        })?;
         Ok(Self {
             model,
             ceiling: cap_ceiling.unwrap_or(params.max_tokens.saturating_mul(2)),
-            request: Request { prompt, messages, schema: Some(schema), params },
+            request: Request {
+                prompt,
+                messages,
+                schema: Some(schema),
+                params,
+            },
             salvage,
             raised: false,
             corrected: false,
@@ -176,6 +188,21 @@ impl<'a, M: ChatModel + ?Sized> Attempts<'a, M> {
             usage: Usage::default(),
             unknown_usage: 0,
         })
+    }
+
+    async fn run<T, C>(mut self, check: C) -> Result<Extracted<T>, LlmError>
+    where
+        T: DeserializeOwned,
+        C: Fn(&T) -> Result<(), String>,
+    {
+        loop {
+            let reply = self.call().await?;
+            match self.read(&reply, &check) {
+                Read::Value(value, partial) => return Ok(self.extracted(value, partial)),
+                Read::Again => {}
+                Read::GiveUp(error) => return Err(self.give_up(error)),
+            }
+        }
     }
 
     async fn call(&mut self) -> Result<Reply, LlmError> {
@@ -218,8 +245,14 @@ impl<'a, M: ChatModel + ?Sized> Attempts<'a, M> {
 
     /// A type whose fields may all be absent fits any object: at least one field has to be known.
     fn fit<T: DeserializeOwned>(&self, value: Value) -> Result<T, Fault> {
-        let schema = self.request.schema.as_ref().map(|schema| &schema.schema["properties"]);
-        let known = schema.and_then(Value::as_object).filter(|known| !known.is_empty());
+        let schema = self
+            .request
+            .schema
+            .as_ref()
+            .map(|schema| &schema.schema["properties"]);
+        let known = schema
+            .and_then(Value::as_object)
+            .filter(|known| !known.is_empty());
         if let (Some(known), Value::Object(fields)) = (known, &value)
             && !fields.keys().any(|field| known.contains_key(field))
         {
@@ -237,9 +270,12 @@ impl<'a, M: ChatModel + ?Sized> Attempts<'a, M> {
     {
         let cap = self.request.params.max_tokens;
         let raised = cap.saturating_mul(2).min(self.ceiling);
-        self.model.judged(&self.request, &Verdict::Unusable(Fault::Unfinished {
-            excerpt: json::tail(&reply.text),
-        }));
+        self.model.judged(
+            &self.request,
+            &Verdict::Unusable(Fault::Unfinished {
+                excerpt: json::tail(&reply.text),
+            }),
+        );
         if !self.raised && raised > cap {
             self.raised = true;
             self.request.params.max_tokens = raised;
@@ -259,7 +295,8 @@ impl<'a, M: ChatModel + ?Sized> Attempts<'a, M> {
 
     /// An unusable reply: once more with the fault named, without the bad reply itself.
     fn unusable<T>(&mut self, fault: Fault) -> Read<T> {
-        self.model.judged(&self.request, &Verdict::Unusable(fault.clone()));
+        self.model
+            .judged(&self.request, &Verdict::Unusable(fault.clone()));
         if !self.corrected {
             self.corrected = true;
             correct(&mut self.request.messages, &fault);
@@ -267,22 +304,43 @@ impl<'a, M: ChatModel + ?Sized> Attempts<'a, M> {
         }
         let (prompt, model) = (self.prompt(), self.model.name().to_owned());
         Read::GiveUp(match fault {
-            Fault::Empty => LlmError::Empty { prompt, model, finish: Finish::Stop },
-            source => LlmError::Unusable { prompt, model, attempts: self.attempts(), source },
+            Fault::Empty => LlmError::Empty {
+                prompt,
+                model,
+                finish: Finish::Stop,
+            },
+            source => LlmError::Unusable {
+                prompt,
+                model,
+                attempts: self.attempts(),
+                source,
+            },
         })
     }
 
     /// Marks every reply of this question, so that a later run asks anew.
     fn give_up(&self, error: LlmError) -> LlmError {
         let verdict = Verdict::GivenUp(error.to_string());
-        self.made.iter().for_each(|request| self.model.judged(request, &verdict));
+        self.made
+            .iter()
+            .for_each(|request| self.model.judged(request, &verdict));
         error
     }
 
     fn extracted<T>(self, value: T, partial: bool) -> Extracted<T> {
         let attempts = self.attempts();
-        let Self { usage, unknown_usage, .. } = self;
-        Extracted { value, partial, attempts, usage, unknown_usage }
+        let Self {
+            usage,
+            unknown_usage,
+            ..
+        } = self;
+        Extracted {
+            value,
+            partial,
+            attempts,
+            usage,
+            unknown_usage,
+        }
     }
 
     fn attempts(&self) -> u32 {
@@ -300,7 +358,10 @@ fn correct(messages: &mut Vec<Message>, fault: &Fault) {
         "Your last reply could not be used: {fault}. Reply once more, with nothing but one JSON \
          value of the required shape."
     );
-    match messages.last_mut().filter(|last| last.role == crate::chat::Role::User) {
+    match messages
+        .last_mut()
+        .filter(|last| last.role == crate::chat::Role::User)
+    {
         Some(last) => last.content = format!("{}\n\n{note}", last.content),
         None => messages.push(Message::user(note)),
     }

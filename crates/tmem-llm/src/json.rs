@@ -71,9 +71,16 @@ fn misfit(error: &serde_path_to_error::Error<serde_json::Error>) -> Fault {
     let path = error.path().to_string();
     let reason = error.inner().to_string();
     match missing_field(&reason) {
-        Some(field) if path == "." => Fault::Missing { path: field.to_owned() },
-        Some(field) => Fault::Missing { path: format!("{path}.{field}") },
-        None => Fault::OffSchema { path, reason: excerpt(&reason) },
+        Some(field) if path == "." => Fault::Missing {
+            path: field.to_owned(),
+        },
+        Some(field) => Fault::Missing {
+            path: format!("{path}.{field}"),
+        },
+        None => Fault::OffSchema {
+            path,
+            reason: excerpt(&reason),
+        },
     }
 }
 

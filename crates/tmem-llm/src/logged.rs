@@ -42,11 +42,19 @@ impl<M: ChatModel> LoggedModel<M> {
     /// `model` behind `log`. In [`Mode::Replay`] and [`Mode::Batch`] only its name is used, so
     /// [`Nameplate`] will do.
     pub fn new(model: M, log: Arc<dyn CallLog>, mode: Mode) -> Self {
-        Self { model, log, mode, busy: Busy::default() }
+        Self {
+            model,
+            log,
+            mode,
+            busy: Busy::default(),
+        }
     }
 
     async fn asked(&self, request: &Request, key: &CallKey) -> Result<Reply, LlmError> {
-        let found = self.log.find(key).map_err(|message| log_error(request, message))?;
+        let found = self
+            .log
+            .find(key)
+            .map_err(|message| log_error(request, message))?;
         if let Some(reply) = found.as_ref().and_then(Call::answer) {
             self.note_hit(key);
             return Ok(reply.clone());
@@ -81,7 +89,10 @@ impl<M: ChatModel> LoggedModel<M> {
             };
         }
         let spent = found.map(|call| call.spent).unwrap_or_default();
-        let call = Call { spent, ..Call::waiting(self.model.name(), request) };
+        let call = Call {
+            spent,
+            ..Call::waiting(self.model.name(), request)
+        };
         match self.record(request, &call) {
             Ok(()) => LlmError::Pending(call.key.0),
             Err(error) => error,
@@ -89,7 +100,9 @@ impl<M: ChatModel> LoggedModel<M> {
     }
 
     fn record(&self, request: &Request, call: &Call) -> Result<(), LlmError> {
-        self.log.record(call).map_err(|message| log_error(request, message))
+        self.log
+            .record(call)
+            .map_err(|message| log_error(request, message))
     }
 
     /// Counting a hit must not cost the answer.
@@ -143,7 +156,11 @@ impl<M: ChatModel> ChatModel for LoggedModel<M> {
             return;
         }
         if let Err(message) = self.mark(request, verdict) {
-            tracing::warn!(prompt = request.prompt.name, message, "a verdict could not be logged");
+            tracing::warn!(
+                prompt = request.prompt.name,
+                message,
+                "a verdict could not be logged"
+            );
         }
     }
 }
@@ -193,7 +210,10 @@ pub(crate) fn now() -> String {
 
 /// A failure with what it has cost, if the server said so.
 fn fail(call: &mut Call, error: &LlmError) {
-    if let LlmError::NoChoice { usage: Some(usage), .. } = error {
+    if let LlmError::NoChoice {
+        usage: Some(usage), ..
+    } = error
+    {
         call.spent.use_tokens(*usage);
     }
     call.failed(chain(error), now());
@@ -211,11 +231,17 @@ fn chain(error: &LlmError) -> String {
 }
 
 fn log_error(request: &Request, message: String) -> LlmError {
-    LlmError::Log { prompt: request.prompt.name.clone(), message }
+    LlmError::Log {
+        prompt: request.prompt.name.clone(),
+        message,
+    }
 }
 
 fn not_recorded(request: &Request) -> LlmError {
-    let text = request.messages.iter().map(|message| message.content.as_str());
+    let text = request
+        .messages
+        .iter()
+        .map(|message| message.content.as_str());
     LlmError::NotRecorded {
         prompt: request.prompt.name.clone(),
         version: request.prompt.version,

@@ -47,13 +47,19 @@ impl Cut {
         }
         let list = open.iter().position(|closer| *closer == ']')? + 1;
         let (end, depth) = last?;
-        (depth == list).then(|| Self { end, closers: open[..list].iter().rev().collect() })
+        (depth == list).then(|| Self {
+            end,
+            closers: open[..list].iter().rev().collect(),
+        })
     }
 }
 
 /// An element of the outermost open list ends at `at` if that list is the innermost open bracket.
 fn element_end(open: &[char], at: usize, last: Option<(usize, usize)>) -> Option<(usize, usize)> {
-    let list = open.iter().position(|closer| *closer == ']').map(|index| index + 1);
+    let list = open
+        .iter()
+        .position(|closer| *closer == ']')
+        .map(|index| index + 1);
     match list {
         Some(depth) if depth == open.len() => Some((at, depth)),
         Some(depth) => last.filter(|(_, known)| *known == depth),

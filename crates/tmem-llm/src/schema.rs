@@ -29,20 +29,34 @@ impl ReplySchema {
     /// # Errors
     /// [`SchemaError`] if `T` holds a map, a tuple, a free value, or holds itself.
     pub fn of<T: JsonSchema>(name: &str) -> Result<Self, SchemaError> {
-        Ok(Self { name: wire_name(name), schema: strict(&raw::<T>())? })
+        Ok(Self {
+            name: wire_name(name),
+            schema: strict(&raw::<T>())?,
+        })
     }
 }
 
 /// The schema of `T` as schemars writes it, without references where that is possible.
 fn raw<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    settings.into_generator().into_root_schema_for::<T>().to_value()
+    let settings = SchemaSettings::draft2020_12()
+        .for_deserialize()
+        .with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        });
+    settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
 }
 
 fn wire_name(name: &str) -> String {
-    let fit = |c: char| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' };
+    let fit = |c: char| {
+        if c.is_ascii_alphanumeric() || "_-".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
     name.chars().map(fit).take(64).collect()
 }

@@ -24,7 +24,11 @@ impl ScriptedModel {
     where
         F: Fn(&Request) -> Result<Reply, LlmError> + Send + Sync + 'static,
     {
-        Self { name: "scripted".to_owned(), script: Box::new(script), asked: Mutex::default() }
+        Self {
+            name: "scripted".to_owned(),
+            script: Box::new(script),
+            asked: Mutex::default(),
+        }
     }
 
     /// Always the same text.
@@ -40,7 +44,9 @@ impl ScriptedModel {
     pub fn replies(replies: Vec<Reply>) -> Self {
         let next = Mutex::new(replies.into_iter().peekable());
         Self::new(move |_| {
-            let mut next = next.lock().expect("no script panics while it holds the lock");
+            let mut next = next
+                .lock()
+                .expect("no script panics while it holds the lock");
             let reply = next.next().expect("a script has at least one reply");
             if next.peek().is_none() {
                 *next = vec![reply.clone()].into_iter().peekable();
@@ -57,7 +63,10 @@ impl ScriptedModel {
 
     /// What it was asked so far, in order.
     pub fn asked(&self) -> Vec<Request> {
-        self.asked.lock().expect("nothing panics while it holds the lock").clone()
+        self.asked
+            .lock()
+            .expect("nothing panics while it holds the lock")
+            .clone()
     }
 }
 
@@ -68,7 +77,10 @@ impl ChatModel for ScriptedModel {
     }
 
     async fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
-        self.asked.lock().expect("nothing panics while it holds the lock").push(request.clone());
+        self.asked
+            .lock()
+            .expect("nothing panics while it holds the lock")
+            .push(request.clone());
         (self.script)(request)
     }
 }

@@ -5,7 +5,14 @@ use serde_json::{Deserializer, Value};
 use super::{Fault, excerpt, mend_surrogates, tail};
 
 /// Names that models give to their reasoning blocks.
-const REASONING: &[&str] = &["think", "thinking", "thought", "thoughts", "reasoning", "reflection"];
+const REASONING: &[&str] = &[
+    "think",
+    "thinking",
+    "thought",
+    "thoughts",
+    "reasoning",
+    "reflection",
+];
 
 /// The first complete JSON object or list in `text` that `fit` accepts.
 ///
@@ -20,32 +27,52 @@ pub fn find<T>(text: &str, fit: impl Fn(Value) -> Result<T, Fault>) -> Result<T,
         let is_object = !matches!(value, Ok(Value::Array(_)));
         match value.and_then(&fit) {
             Ok(found) => return Ok(found),
-            Err(new) if fault.as_ref().is_none_or(|(object, _)| is_object && !object) => {
+            Err(new)
+                if fault
+                    .as_ref()
+                    .is_none_or(|(object, _)| is_object && !object) =>
+            {
                 fault = Some((is_object, new));
             }
             Err(_) => {}
         }
     }
-    Err(fault.map_or_else(|| Fault::NotJson { excerpt: excerpt(spoken) }, |(_, fault)| fault))
+    Err(fault.map_or_else(
+        || Fault::NotJson {
+            excerpt: excerpt(spoken),
+        },
+        |(_, fault)| fault,
+    ))
 }
 
 /// The last JSON object or list in `text` that `fit` accepts: reasoning ends with its conclusion.
 pub fn find_last<T>(text: &str, fit: impl Fn(Value) -> Option<T>) -> Option<T> {
-    values(&readable(text)).filter_map(|value| fit(value.ok()?)).last()
+    values(&readable(text))
+        .filter_map(|value| fit(value.ok()?))
+        .last()
 }
 
 /// The text that a reply wants to be: surrogates mended, a reply that is one JSON string unquoted.
 pub(crate) fn readable(text: &str) -> String {
     let text = mend_surrogates(text);
     let quoted = text.trim().starts_with('"');
-    let inner = quoted.then(|| serde_json::from_str::<String>(text.trim()).ok()).flatten();
+    let inner = quoted
+        .then(|| serde_json::from_str::<String>(text.trim()).ok())
+        .flatten();
     inner.unwrap_or_else(|| text.into_owned())
 }
 
 /// What follows the reasoning, or the fault if that is nothing.
 pub(crate) fn without_reasoning(text: &str) -> Result<&str, Fault> {
-    let spoken = skip_reasoning(text).ok_or_else(|| Fault::NotJson { excerpt: excerpt(text) })?;
-    let blank = spoken.trim().trim_start_matches("```json").trim_matches('`').trim().is_empty();
+    let spoken = skip_reasoning(text).ok_or_else(|| Fault::NotJson {
+        excerpt: excerpt(text),
+    })?;
+    let blank = spoken
+        .trim()
+        .trim_start_matches("```json")
+        .trim_matches('`')
+        .trim()
+        .is_empty();
     if blank { Err(Fault::Empty) } else { Ok(spoken) }
 }
 
@@ -59,14 +86,18 @@ fn skip_reasoning(text: &str) -> Option<&str> {
     while let Some((name, inside)) = opening_tag(rest) {
         rest = after_tag(inside, name)?.trim_start();
     }
-    let closed = REASONING.iter().filter_map(|name| after_last_tag(rest, name));
+    let closed = REASONING
+        .iter()
+        .filter_map(|name| after_last_tag(rest, name));
     Some(closed.min_by_key(|after| after.len()).unwrap_or(rest))
 }
 
 fn opening_tag(text: &str) -> Option<(&'static str, &str)> {
     let text = text.strip_prefix('<').unwrap_or(text);
     let (tag, inside) = text.split_once('>')?;
-    let name = REASONING.iter().find(|name| name.eq_ignore_ascii_case(tag.trim()))?;
+    let name = REASONING
+        .iter()
+        .find(|name| name.eq_ignore_ascii_case(tag.trim()))?;
     Some((name, inside))
 }
 
@@ -96,7 +127,9 @@ fn values(text: &str) -> impl Iterator<Item = Result<Value, Fault>> {
                 }
                 Some(Err(error)) if error.is_eof() => {
                     at = text.len();
-                    return Some(Err(Fault::Unfinished { excerpt: tail(text) }));
+                    return Some(Err(Fault::Unfinished {
+                        excerpt: tail(text),
+                    }));
                 }
                 _ => at = start + 1,
             }

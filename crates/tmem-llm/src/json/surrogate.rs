@@ -35,12 +35,18 @@ fn escape(text: &str) -> (usize, bool) {
         },
         Some(0xDC00..=0xDFFF) => (6, true),
         Some(_) => (6, false),
-        None => (1 + text[1..].chars().next().map_or(0, char::len_utf8), false),
+        None => (
+            1 + text[1..].chars().next().map_or(0, char::len_utf8),
+            false,
+        ),
     }
 }
 
 /// The UTF-16 unit that `text` begins with, if it begins with `\uXXXX`.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
-    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_hexdigit())
+        .then(|| u16::from_str_radix(digits, 16).ok())?
 }

@@ -4,8 +4,20 @@
 use serde_json::Value;
 
 const ALLOWED: &[&str] = &[
-    "type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "description",
-    "minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum",
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "enum",
+    "anyOf",
+    "description",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
 ];
 
 /// Panics with every breach of strictness in `schema`.
@@ -15,7 +27,11 @@ const ALLOWED: &[&str] = &[
 #[track_caller]
 pub fn assert_strict(schema: &Value) {
     let breaches = breaches(schema);
-    assert!(breaches.is_empty(), "the schema is not strict:\n{}", breaches.join("\n"));
+    assert!(
+        breaches.is_empty(),
+        "the schema is not strict:\n{}",
+        breaches.join("\n")
+    );
 }
 
 /// Every way in which `schema` is not strict, each with its place.
@@ -32,10 +48,16 @@ fn walk(schema: &Value, path: &str, found: &mut Vec<String>) {
     let Some(keywords) = schema.as_object() else {
         return found.push(format!("{path}: not a schema"));
     };
-    for keyword in keywords.keys().filter(|keyword| !ALLOWED.contains(&keyword.as_str())) {
+    for keyword in keywords
+        .keys()
+        .filter(|keyword| !ALLOWED.contains(&keyword.as_str()))
+    {
         found.push(format!("{path}: keyword `{keyword}`"));
     }
-    if !["type", "anyOf", "enum"].iter().any(|keyword| keywords.contains_key(*keyword)) {
+    if !["type", "anyOf", "enum"]
+        .iter()
+        .any(|keyword| keywords.contains_key(*keyword))
+    {
         found.push(format!("{path}: no type"));
     }
     object(schema, path, found);
@@ -58,7 +80,11 @@ fn object(schema: &Value, path: &str, found: &mut Vec<String>) {
     if schema["additionalProperties"] != Value::Bool(false) {
         found.push(format!("{path}: additional properties"));
     }
-    let required: Vec<_> = schema["required"].as_array().into_iter().flatten().collect();
+    let required: Vec<_> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .collect();
     for (name, property) in properties.into_iter().flatten() {
         if !required.iter().any(|each| *each == name) {
             found.push(format!("{path}: `{name}` is not required"));

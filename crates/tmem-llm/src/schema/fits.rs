@@ -14,25 +14,41 @@ pub fn fits(schema: &Value, value: &Value) -> Result<(), Fault> {
 
 fn check(schema: &Value, value: &Value, path: &str) -> Result<(), Fault> {
     if let Some(branches) = schema["anyOf"].as_array() {
-        let fits_one = branches.iter().any(|branch| check(branch, value, path).is_ok());
-        return if fits_one { Ok(()) } else { off(path, "it fits none of the alternatives") };
+        let fits_one = branches
+            .iter()
+            .any(|branch| check(branch, value, path).is_ok());
+        return if fits_one {
+            Ok(())
+        } else {
+            off(path, "it fits none of the alternatives")
+        };
     }
     if !of_type(&schema["type"], value) {
         return off(path, &format!("expected {}", schema["type"]));
     }
-    if let Some(allowed) = schema["enum"].as_array() && !allowed.contains(value) && !value.is_null() {
+    if let Some(allowed) = schema["enum"].as_array()
+        && !allowed.contains(value)
+        && !value.is_null()
+    {
         return off(path, "not one of the allowed values");
     }
     match value {
         Value::Object(fields) => object(schema, fields, path),
-        Value::Array(elements) => elements.iter().enumerate().try_for_each(|(index, element)| {
-            check(&schema["items"], element, &format!("{path}[{index}]"))
-        }),
+        Value::Array(elements) => elements
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, element)| {
+                check(&schema["items"], element, &format!("{path}[{index}]"))
+            }),
         _ => Ok(()),
     }
 }
 
-fn object(schema: &Value, fields: &serde_json::Map<String, Value>, path: &str) -> Result<(), Fault> {
+fn object(
+    schema: &Value,
+    fields: &serde_json::Map<String, Value>,
+    path: &str,
+) -> Result<(), Fault> {
     let properties = schema["properties"].as_object();
     for (name, property) in properties.into_iter().flatten() {
         let path = join(path, name);
@@ -41,7 +57,9 @@ fn object(schema: &Value, fields: &serde_json::Map<String, Value>, path: &str) -
             None => return Err(Fault::Missing { path }),
         }
     }
-    let unknown = fields.keys().find(|name| properties.is_none_or(|known| !known.contains_key(*name)));
+    let unknown = fields
+        .keys()
+        .find(|name| properties.is_none_or(|known| !known.contains_key(*name)));
     unknown.map_or(Ok(()), |name| off(&join(path, name), "an unknown field"))
 }
 
@@ -63,10 +81,17 @@ fn of_type(wanted: &Value, value: &Value) -> bool {
 }
 
 fn join(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
+    }
 }
 
 fn off(path: &str, reason: &str) -> Result<(), Fault> {
     let path = if path.is_empty() { "." } else { path };
-    Err(Fault::OffSchema { path: path.to_owned(), reason: reason.to_owned() })
+    Err(Fault::OffSchema {
+        path: path.to_owned(),
+        reason: reason.to_owned(),
+    })
 }

@@ -5,13 +5,33 @@ use serde_json::{Map, Value, json};
 use super::SchemaError;
 
 /// Keywords that go over unchanged.
-const KEPT: &[&str] =
-    &["description", "enum", "minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum"];
+const KEPT: &[&str] = &[
+    "description",
+    "enum",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+];
 
 /// Keywords that only describe and are dropped; any other that is not handled below is refused.
 const DROPPED: &[&str] = &[
-    "$schema", "$id", "$comment", "$defs", "definitions", "title", "format", "default", "examples",
-    "deprecated", "readOnly", "writeOnly", "contentEncoding", "uniqueItems",
+    "$schema",
+    "$id",
+    "$comment",
+    "$defs",
+    "definitions",
+    "title",
+    "format",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "contentEncoding",
+    "uniqueItems",
 ];
 
 /// Levels after which a schema is taken to contain itself.
@@ -24,7 +44,11 @@ const DEEPEST: usize = 24;
 /// # Errors
 /// [`SchemaError`] at the first map, tuple, free value, endless type or unknown keyword.
 pub fn strict(schema: &Value) -> Result<Value, SchemaError> {
-    let walk = Walk { root: schema, path: String::new(), depth: 0 };
+    let walk = Walk {
+        root: schema,
+        path: String::new(),
+        depth: 0,
+    };
     let strict = walk.schema(schema)?;
     match strict.get("properties") {
         Some(_) if strict["type"] == "object" => Ok(strict),
@@ -75,7 +99,8 @@ impl Walk<'_> {
             "type" => _ = out.insert("type".to_owned(), value.clone()),
             "required" => {}
             "additionalProperties" if *value == Value::Bool(false) => {}
-            "additionalProperties" if given.contains_key("properties") && *value == Value::Bool(true) => {}
+            "additionalProperties"
+                if given.contains_key("properties") && *value == Value::Bool(true) => {}
             "additionalProperties" => return Err(self.refuse("a map has no fixed fields")),
             _ if KEPT.contains(&keyword) => _ = out.insert(keyword.to_owned(), value.clone()),
             _ if DROPPED.contains(&keyword) => {}
@@ -86,7 +111,8 @@ impl Walk<'_> {
 
     fn properties(&self, properties: &Value) -> Result<Value, SchemaError> {
         let properties = properties.as_object().into_iter().flatten();
-        let strict = properties.map(|(name, schema)| Ok((name.clone(), self.at(name).schema(schema)?)));
+        let strict =
+            properties.map(|(name, schema)| Ok((name.clone(), self.at(name).schema(schema)?)));
         strict.collect::<Result<Map<_, _>, _>>().map(Value::Object)
     }
 
@@ -100,12 +126,19 @@ impl Walk<'_> {
             return Ok(());
         }
         let strict = branches.iter().map(|branch| self.schema(branch));
-        out.insert("anyOf".to_owned(), Value::Array(strict.collect::<Result<_, _>>()?));
+        out.insert(
+            "anyOf".to_owned(),
+            Value::Array(strict.collect::<Result<_, _>>()?),
+        );
         Ok(())
     }
 
     /// Closes an object, and refuses what says too little of its type.
-    fn close(&self, given: &Map<String, Value>, out: &mut Map<String, Value>) -> Result<(), SchemaError> {
+    fn close(
+        &self,
+        given: &Map<String, Value>,
+        out: &mut Map<String, Value>,
+    ) -> Result<(), SchemaError> {
         if is_type(given, "array") && !given.contains_key("items") {
             return Err(self.refuse("a list says nothing of its elements"));
         }
@@ -118,8 +151,14 @@ impl Walk<'_> {
             out.insert("required".to_owned(), Value::Array(required));
             out.insert("additionalProperties".to_owned(), Value::Bool(false));
         }
-        let typed = ["type", "anyOf", "enum"].iter().any(|keyword| out.contains_key(*keyword));
-        if typed { Ok(()) } else { Err(self.refuse("any value is allowed")) }
+        let typed = ["type", "anyOf", "enum"]
+            .iter()
+            .any(|keyword| out.contains_key(*keyword));
+        if typed {
+            Ok(())
+        } else {
+            Err(self.refuse("any value is allowed"))
+        }
     }
 
     fn referred(&self, given: &Map<String, Value>, target: &Value) -> Result<Value, SchemaError> {
@@ -136,19 +175,36 @@ impl Walk<'_> {
             return Err(self.refuse("several schemas at once"));
         };
         let mut whole = part.clone();
-        let own = given.iter().filter(|(keyword, _)| !["$ref", "allOf"].contains(&keyword.as_str()));
+        let own = given
+            .iter()
+            .filter(|(keyword, _)| !["$ref", "allOf"].contains(&keyword.as_str()));
         whole.extend(own.map(|(keyword, value)| (keyword.clone(), value.clone())));
         self.at("").schema(&Value::Object(whole))
     }
 
     fn at(&self, step: &str) -> Self {
-        let dot = if self.path.is_empty() || step.is_empty() || step == "[]" { "" } else { "." };
-        Walk { root: self.root, path: format!("{}{dot}{step}", self.path), depth: self.depth + 1 }
+        let dot = if self.path.is_empty() || step.is_empty() || step == "[]" {
+            ""
+        } else {
+            "."
+        };
+        Walk {
+            root: self.root,
+            path: format!("{}{dot}{step}", self.path),
+            depth: self.depth + 1,
+        }
     }
 
     fn refuse(&self, reason: &str) -> SchemaError {
-        let path = if self.path.is_empty() { "." } else { &self.path };
-        SchemaError { path: path.to_owned(), reason: reason.to_owned() }
+        let path = if self.path.is_empty() {
+            "."
+        } else {
+            &self.path
+        };
+        SchemaError {
+            path: path.to_owned(),
+            reason: reason.to_owned(),
+        }
     }
 }
 
@@ -178,9 +234,15 @@ fn constants(branches: &[Value]) -> Option<Vec<Value>> {
 /// Keeps what the branches say of their constants, as part of the description.
 fn describe(branches: &[Value], out: &mut Map<String, Value>) {
     let mut lines: Vec<String> = Vec::new();
-    lines.extend(out.get("description").and_then(Value::as_str).map(str::to_owned));
+    lines.extend(
+        out.get("description")
+            .and_then(Value::as_str)
+            .map(str::to_owned),
+    );
     for branch in branches {
-        if let (Some(value), Some(text)) = (branch["const"].as_str(), branch["description"].as_str()) {
+        if let (Some(value), Some(text)) =
+            (branch["const"].as_str(), branch["description"].as_str())
+        {
             lines.push(format!("{value}: {text}"));
         }
     }

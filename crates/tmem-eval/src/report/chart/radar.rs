@@ -1,0 +1,144 @@
+//! A radar: one axis per switch, radius what is left of the score without that component.
+
+use std::f64::consts::TAU;
+use std::fmt::Write as _;
+
+use super::{colour, escape};
+
+/// One closed line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Polygon {
+    /// Its name.
+    pub name: String,
+    /// A value per axis, percent of the full score.
+    pub values: Vec<f64>,
+}
+
+const SIZE: f64 = 460.0;
+const RADIUS: f64 = 150.0;
+const CENTRE: (f64, f64) = (230.0, 220.0);
+
+/// A radar over `axes`; rings every 20 (or 10, or 5) percent, the outer one at 100.
+#[must_use]
+pub fn radar(title: &str, axes: &[String], polygons: &[Polygon]) -> String {
+    let least = polygons
+        .iter()
+        .flat_map(|p| &p.values)
+        .copied()
+        .fold(100.0, f64::min);
+    let (inner, step) = inner_ring(least);
+    let most = polygons
+        .iter()
+        .flat_map(|p| &p.values)
+        .copied()
+        .fold(100.0, f64::max);
+    let at = |axis: usize, value: f64| {
+        let share = ((value - inner) / (most - inner)).clamp(0.0, 1.0);
+        let angle = TAU * axis as f64 / axes.len() as f64 - TAU / 4.0;
+        (
+            CENTRE.0 + RADIUS * share * angle.cos(),
+            CENTRE.1 + RADIUS * share * angle.sin(),
+        )
+    };
+    let height = SIZE + 20.0 * polygons.len() as f64 - 20.0;
+    let mut svg = format!(
+        r#"<svg viewBox="0 0 {SIZE} {height}" role="img" aria-label="{title}"><text x="8" y="18" class="title">{title}</text>"#,
+        title = escape(title)
+    );
+    rings(&mut svg, axes, (inner, step), &at);
+    for (place, polygon) in polygons.iter().enumerate() {
+        let points: Vec<_> = polygon
+            .values
+            .iter()
+            .enumerate()
+            .map(|(axis, value)| at(axis, *value))
+            .collect();
+        let _ = write!(
+            svg,
+            r#"<polygon points="{}" fill="{1}" fill-opacity="0.12" stroke="{1}" stroke-width="2"/>"#,
+            join(&points),
+            colour(place)
+        );
+        for ((x, y), (axis, value)) in points.into_iter().zip(axes.iter().zip(&polygon.values)) {
+            let _ = write!(
+                svg,
+                r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.5" fill="{}"><title>{} without {}: {value:.1} %</title></circle>"#,
+                colour(place),
+                escape(&polygon.name),
+                escape(axis)
+            );
+        }
+        let y = SIZE - 34.0 + 20.0 * place as f64;
+        let _ = write!(
+            svg,
+            r#"<line x1="20" x2="40" y1="{y}" y2="{y}" stroke="{}" stroke-width="2.5"/><text x="46" y="{}" class="legend">{}</text>"#,
+            colour(place),
+            y + 4.0,
+            escape(&polygon.name)
+        );
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+/// The value at the centre and the distance of rings.
+fn inner_ring(least: f64) -> (f64, f64) {
+    let choices = [(90.0, 2.0), (80.0, 5.0), (60.0, 10.0), (0.0, 20.0)];
+    choices
+        .into_iter()
+        .find(|(inner, _)| least >= inner + 1.0)
+        .unwrap_or((0.0, 20.0))
+}
+
+fn rings(
+    svg: &mut String,
+    axes: &[String],
+    (inner, step): (f64, f64),
+    at: &impl Fn(usize, f64) -> (f64, f64),
+) {
+    let count = ((100.0 - inner) / step).round() as usize;
+    for value in (1..=count).map(|n| inner + step * n as f64) {
+        let ring: Vec<_> = (0..axes.len()).map(|axis| at(axis, value)).collect();
+        let class = if value >= 100.0 { "rule" } else { "grid" };
+        let _ = write!(
+            svg,
+            r#"<polygon points="{}" fill="none" class="{class}"/>"#,
+            join(&ring)
+        );
+        let (x, y) = at(0, value);
+        let _ = write!(
+            svg,
+            r#"<text x="{:.1}" y="{:.1}" class="tick">{value:.0}</text>"#,
+            x + 4.0,
+            y + 11.0
+        );
+    }
+    for (place, axis) in axes.iter().enumerate() {
+        let (x, y) = at(place, 100.0);
+        let (dx, dy) = ((x - CENTRE.0) / RADIUS, (y - CENTRE.1) / RADIUS);
+        let anchor = if dx > 0.2 {
+            "start"
+        } else if dx < -0.2 {
+            "end"
+        } else {
+            "middle"
+        };
+        let _ = write!(
+            svg,
+            r#"<line x1="{}" y1="{}" x2="{x:.1}" y2="{y:.1}" class="grid"/><text x="{:.1}" y="{:.1}" class="legend" text-anchor="{anchor}">{}</text>"#,
+            CENTRE.0,
+            CENTRE.1,
+            x + dx * 14.0,
+            y + dy * 14.0 + 4.0,
+            escape(axis)
+        );
+    }
+}
+
+fn join(points: &[(f64, f64)]) -> String {
+    points
+        .iter()
+        .map(|(x, y)| format!("{x:.1},{y:.1}"))
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,318 @@
+//! From rows to means, with fixed denominators.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::metric::{deviation, mean, quantile};
+use crate::results::{Answered, CueScores, Pooled, RankSpread, Reach, Row, Scores, Summary};
+use crate::stat::{Difference, bootstrap, paired_bootstrap};
+
+/// Cut-offs of every recall at k.
+pub const KS: [usize; 6] = [1, 3, 5, 10, 20, 50];
+
+/// Scores of one system from all its rows, `pieces` being the size of the pooled memory for it.
+#[must_use]
+pub fn summary(rows: &[&Row], pieces: usize) -> Summary {
+    let overall: Vec<&Row> = rows.iter().copied().filter(|row| counts(row)).collect();
+    let categories: BTreeSet<&str> = rows.iter().map(|row| row.category.as_str()).collect();
+    let by_category = categories.into_iter().map(|category| {
+        let rows: Vec<&Row> = rows
+            .iter()
+            .copied()
+            .filter(|row| row.category == category)
+            .collect();
+        (category.to_owned(), scores(&rows, pieces))
+    });
+    Summary {
+        overall: scores(&overall, pieces),
+        by_category: by_category.collect(),
+    }
+}
+
+/// Whether a row counts for the overall: everything but LoCoMo's category 5.
+fn counts(row: &Row) -> bool {
+    row.category_number != Some(5)
+}
+
+/// Means over `rows`, which may hold several protocols.
+#[must_use]
+pub fn scores(rows: &[&Row], pieces: usize) -> Scores {
+    let of = |protocol: &str| -> Vec<&Row> {
+        rows.iter()
+            .copied()
+            .filter(|row| row.protocol == protocol)
+            .collect()
+    };
+    let (control, pooled) = (of("control"), of("pooled"));
+    let main: Vec<&Row> = rows
+        .iter()
+        .copied()
+        .filter(|r| ["plain", "isolated"].contains(&r.protocol.as_str()))
+        .collect();
+    let mut scores = retrieval(&main);
+    answers(&main, &mut scores);
+    if control.iter().any(|row| row.cue_in_context.is_some()) {
+        let control = cues(&control);
+        scores.lift = scores
+            .cues
+            .cue_in_context
+            .zip(control.cue_in_context)
+            .map(|(a, b)| a - b);
+        scores.control = Some(control);
+    }
+    if !pooled.is_empty() {
+        let context_tokens = mean(pooled.iter().map(|row| row.tokens)).unwrap_or_default();
+        scores.pooled = Some(Pooled {
+            cues: cues(&pooled),
+            context_tokens,
+            pieces,
+        });
+    }
+    scores
+}
+
+fn retrieval(rows: &[&Row]) -> Scores {
+    let scored: Vec<&Row> = rows
+        .iter()
+        .copied()
+        .filter(|row| row.evidence_recall.is_some())
+        .collect();
+    let all = |row: &&Row| f64::from(u8::from(row.all_evidence_hit == Some(true)));
+    Scores {
+        questions: scored.len(),
+        evidence_recall: mean(scored.iter().filter_map(|row| row.evidence_recall)),
+        all_evidence_hit: mean(scored.iter().map(all)),
+        context_tokens: mean(scored.iter().map(|row| row.tokens)),
+        persona_tokens: mean(scored.iter().map(|row| row.persona_tokens)),
+        recall_at: at_k(&scored, |recall| recall),
+        all_hit_at: at_k(&scored, |recall| f64::from(u8::from(recall >= 1.0))),
+        recall_at_tokens: at_tokens(&scored),
+        cues: cues(rows),
+        ..Scores::default()
+    }
+}
+
+/// Means of `recall_at` by list and k; a question without the list counts as 0.
+fn at_k(rows: &[&Row], score: impl Fn(f64) -> f64) -> BTreeMap<String, BTreeMap<usize, f64>> {
+    let lists: BTreeSet<&String> = rows.iter().flat_map(|row| row.recall_at.keys()).collect();
+    let of = |list: &String, k: usize| {
+        let one = |row: &&Row| row.recall_at.get(list).and_then(|at| at.get(&k)).copied();
+        mean(rows.iter().map(|row| score(one(row).unwrap_or(0.0)))).unwrap_or_default()
+    };
+    let list = |list: &String| {
+        (
+            list.clone(),
+            KS.into_iter().map(|k| (k, of(list, k))).collect(),
+        )
+    };
+    lists.into_iter().map(list).collect()
+}
+
+fn at_tokens(rows: &[&Row]) -> BTreeMap<usize, f64> {
+    let budgets: BTreeSet<usize> = rows
+        .iter()
+        .flat_map(|row| row.recall_at_tokens.keys().copied())
+        .collect();
+    let of = |budget| {
+        mean(
+            rows.iter()
+                .filter_map(|row| row.recall_at_tokens.get(&budget).copied()),
+        )
+    };
+    budgets
+        .into_iter()
+        .filter_map(|budget| Some((budget, of(budget)?)))
+        .collect()
+}
+
+/// Scores of rows about cues; empty for rows about anything else.
+fn cues(rows: &[&Row]) -> CueScores {
+    let rows: Vec<&&Row> = rows
+        .iter()
+        .filter(|row| row.cue_in_context.is_some())
+        .collect();
+    if rows.is_empty() {
+        return CueScores::default();
+    }
+    let within = |k: usize| {
+        let hit = |row: &&&Row| f64::from(u8::from(row.cue_rank.is_some_and(|rank| rank <= k)));
+        mean(rows.iter().map(hit)).unwrap_or_default()
+    };
+    let held = |row: &&&Row| f64::from(u8::from(row.cue_in_context == Some(true)));
+    CueScores {
+        cue_in_context: mean(rows.iter().map(held)),
+        cue_recall: KS.into_iter().map(|k| (k, within(k))).collect(),
+        rank: spread(&rows),
+    }
+}
+
+fn spread(rows: &[&&Row]) -> Option<RankSpread> {
+    let last = rows
+        .iter()
+        .filter_map(|row| row.cue_rank)
+        .max()
+        .unwrap_or(0)
+        + 1;
+    let mut ranks: Vec<f64> = rows
+        .iter()
+        .map(|row| row.cue_rank.unwrap_or(last) as f64)
+        .collect();
+    ranks.sort_by(f64::total_cmp);
+    let at = |q| quantile(&ranks, q).map(|rank| rank as usize);
+    Some(RankSpread {
+        p25: at(0.25)?,
+        median: at(0.5)?,
+        p75: at(0.75)?,
+        p90: at(0.9)?,
+    })
+}
+
+/// Adds what answers came to; every question with an answer row stays in the denominators.
+fn answers(rows: &[&Row], scores: &mut Scores) {
+    let answered: Vec<&Row> = rows
+        .iter()
+        .copied()
+        .filter(|row| !row.answers.is_empty())
+        .collect();
+    let runs = answered
+        .iter()
+        .map(|row| row.answers.len())
+        .max()
+        .unwrap_or(0);
+    if runs == 0 {
+        return;
+    }
+    let all = || answered.iter().flat_map(|row| &row.answers);
+    let judged = |pick: fn(&Answered) -> Option<&crate::answer::Outcome>| -> Vec<f64> {
+        let run = |n: usize| {
+            let one = |row: &&Row| {
+                let verdict = row.answers.get(n).and_then(pick);
+                verdict.map_or(0.0, crate::answer::Outcome::score)
+            };
+            mean(answered.iter().map(one)).unwrap_or_default()
+        };
+        (0..runs).map(run).collect()
+    };
+    let has_strict = all().any(|answer| answer.judge_strict.is_some());
+    let (lenient, strict) = (
+        judged(|a| a.judge.as_ref()),
+        judged(|a| a.judge_strict.as_ref()),
+    );
+    scores.answer_questions = Some(answered.len());
+    scores.judge = mean(lenient.iter().copied());
+    scores.judge_deviation = deviation(&lenient);
+    if has_strict {
+        scores.judge_strict = mean(strict.iter().copied());
+        scores.judge_strict_deviation = deviation(&strict);
+    }
+    let has_gold = |row: &&&Row| row.answers.iter().any(|answer| answer.f1.is_some());
+    let gold: Vec<&&Row> = answered.iter().filter(has_gold).collect();
+    let over_gold = |pick: fn(&Answered) -> Option<f64>| {
+        mean(
+            gold.iter()
+                .flat_map(|row| &row.answers)
+                .map(|answer| pick(answer).unwrap_or(0.0)),
+        )
+    };
+    scores.f1 = over_gold(|answer| answer.f1);
+    scores.f1_normalised = over_gold(|answer| answer.f1_normalised);
+    scores.answer_tokens = mean(
+        all()
+            .filter(|a| !a.prediction.is_empty())
+            .map(|answer| answer.tokens),
+    );
+    scores.answer_failures = Some(all().filter(|answer| answer.failure.is_some()).count());
+    let failed =
+        |o: &Option<crate::answer::Outcome>| matches!(o, Some(crate::answer::Outcome::Failed(_)));
+    scores.judge_failures = Some(
+        all()
+            .filter(|a| failed(&a.judge) || failed(&a.judge_strict))
+            .count(),
+    );
+    let pending =
+        |o: &Option<crate::answer::Outcome>| matches!(o, Some(crate::answer::Outcome::Pending));
+    scores.waiting = Some(
+        all()
+            .filter(|a| a.waiting || pending(&a.judge) || pending(&a.judge_strict))
+            .count(),
+    );
+}
+
+/// Which lists and channels reached the cues of `rows` (isolated protocol).
+#[must_use]
+pub fn reach(rows: &[&Row]) -> Reach {
+    let mut reach = Reach::default();
+    for row in rows.iter().filter(|row| row.protocol == "isolated") {
+        for (view, rank) in &row.view_ranks {
+            *reach.in_first_ten.entry(view.clone()).or_default() += usize::from(*rank <= 10);
+        }
+        if row.cue_in_context != Some(true) {
+            continue;
+        }
+        reach.reached += 1;
+        let best = row
+            .view_ranks
+            .iter()
+            .min_by_key(|(view, rank)| (**rank, (*view).clone()));
+        if let Some((view, _)) = best {
+            *reach.best_view.entry(view.clone()).or_default() += 1;
+        }
+        for channel in &row.channels {
+            *reach.channel.entry(channel.clone()).or_default() += 1;
+        }
+    }
+    reach
+}
+
+/// A metric that differences are taken of.
+#[must_use]
+pub fn metric(name: &str, row: &Row) -> Option<f64> {
+    let yes = |value: Option<bool>| value.map(|yes| f64::from(u8::from(yes)));
+    match name {
+        "evidence_recall" => row.evidence_recall,
+        "all_evidence_hit" => yes(row.all_evidence_hit),
+        "cue_in_context" => yes(row.cue_in_context),
+        "judge" if !row.answers.is_empty() => mean(
+            row.answers
+                .iter()
+                .map(|a| a.judge.as_ref().map_or(0.0, |o| o.score())),
+        ),
+        _ => None,
+    }
+}
+
+/// `to` minus `from`, question by question, over rows of the same protocol.
+#[must_use]
+pub fn difference(name: &str, from: &[&Row], to: &[&Row], seed: u64) -> Option<Difference> {
+    let key = |row: &Row| {
+        (
+            row.conversation.clone(),
+            row.protocol.clone(),
+            row.question,
+            row.asked,
+        )
+    };
+    let first: BTreeMap<_, f64> = from
+        .iter()
+        .filter_map(|row| Some((key(row), metric(name, row)?)))
+        .collect();
+    let mut clusters: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    for row in to.iter().filter(|row| counts(row)) {
+        if let Some((a, b)) = first.get(&key(row)).copied().zip(metric(name, row)) {
+            clusters.entry(&row.conversation).or_default().push((a, b));
+        }
+    }
+    paired_bootstrap(&clusters.into_values().collect::<Vec<_>>(), seed)
+}
+
+/// 95 % interval of the mean of a metric over `rows`, by question.
+#[must_use]
+pub fn interval(name: &str, rows: &[&Row], seed: u64) -> Option<(f64, f64)> {
+    let values = rows
+        .iter()
+        .filter(|row| counts(row))
+        .filter_map(|row| metric(name, row));
+    bootstrap(&values.map(|value| vec![value]).collect::<Vec<_>>(), seed)
+}
+
+#[cfg(test)]
+mod tests;

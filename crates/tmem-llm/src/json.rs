@@ -51,7 +51,7 @@ pub enum Fault {
     Rejected(String),
 }
 
-/// Reads the first complete JSON value in `text` that is a `T`.
+/// Reads the first complete JSON object in `text` that is a `T`.
 ///
 /// # Errors
 /// [`Fault`]; when values were found but none fits, the fault of the first.

@@ -23,6 +23,9 @@ pub mod schema;
 pub mod scripted;
 pub mod wire;
 
+#[cfg(test)]
+mod tests;
+
 pub use budget::{Budget, Budgeted};
 pub use call::{Call, CallKey, CallLog, Spent};
 pub use chat::{

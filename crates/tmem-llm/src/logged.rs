@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use async_trait::async_trait;
@@ -142,12 +142,8 @@ impl<M: ChatModel> ChatModel for LoggedModel<M> {
     async fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
         let key = CallKey::of(self.model.name(), request);
         let turn = self.busy.turn(&key);
-        let answer = {
-            let _held = turn.lock().await;
-            self.asked(request, &key).await
-        };
-        self.busy.done(&key, turn);
-        answer
+        let _held = turn.lock.lock().await;
+        self.asked(request, &key).await
     }
 
     fn judged(&self, request: &Request, verdict: &Verdict) {
@@ -169,17 +165,34 @@ impl<M: ChatModel> ChatModel for LoggedModel<M> {
 #[derive(Default)]
 struct Busy(Mutex<HashMap<CallKey, Arc<tokio::sync::Mutex<()>>>>);
 
+/// The share of one call in its key's lock; the last to go takes the lock with it.
+struct Turn<'a> {
+    busy: &'a Busy,
+    key: &'a CallKey,
+    lock: Arc<tokio::sync::Mutex<()>>,
+}
+
 impl Busy {
-    fn turn(&self, key: &CallKey) -> Arc<tokio::sync::Mutex<()>> {
-        let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.entry(key.clone()).or_default().clone()
+    fn turn<'a>(&'a self, key: &'a CallKey) -> Turn<'a> {
+        let lock = self.keys().entry(key.clone()).or_default().clone();
+        Turn {
+            busy: self,
+            key,
+            lock,
+        }
     }
 
-    fn done(&self, key: &CallKey, turn: Arc<tokio::sync::Mutex<()>>) {
-        let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The map and `turn` hold one each: with no third, nobody waits for this key.
-        if Arc::strong_count(&turn) <= 2 {
-            keys.remove(key);
+    fn keys(&self) -> MutexGuard<'_, HashMap<CallKey, Arc<tokio::sync::Mutex<()>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut keys = self.busy.keys();
+        // The map and this turn hold one each: with no third, nobody waits for the key.
+        if Arc::strong_count(&self.lock) <= 2 {
+            keys.remove(self.key);
         }
     }
 }
@@ -246,5 +259,20 @@ fn not_recorded(request: &Request) -> LlmError {
         prompt: request.prompt.name.clone(),
         version: request.prompt.version,
         text: text.collect::<Vec<_>>().join("\n\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_kept_of_keys_that_are_done() {
+        let (busy, key) = (Busy::default(), CallKey("k".to_owned()));
+        let (first, second) = (busy.turn(&key), busy.turn(&key));
+        drop(first);
+        assert_eq!(busy.keys().len(), 1);
+        drop(second);
+        assert!(busy.keys().is_empty());
     }
 }

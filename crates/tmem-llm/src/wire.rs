@@ -21,6 +21,8 @@ pub fn body(model: &str, request: &Request, dialect: Dialect) -> Value {
     };
     body.insert(cap.to_owned(), json!(request.params.max_tokens));
     if let Some(temperature) = request.params.temperature.filter(|_| dialect.temperature) {
+        // As a decimal: the nearest f64 of an f32 has a tail of digits.
+        let temperature = (f64::from(temperature) * 1e4).round() / 1e4;
         body.insert("temperature".to_owned(), json!(temperature));
     }
     if let Some(format) = response_format(request, dialect) {

@@ -14,27 +14,25 @@ const REASONING: &[&str] = &[
     "reflection",
 ];
 
-/// The first complete JSON object or list in `text` that `fit` accepts.
+/// The first complete JSON object in `text` that `fit` accepts. Replies are objects: a list on its own
+/// is passed over, for serde would read it as the fields of a struct in their order.
 ///
 /// # Errors
 /// [`Fault::Empty`], [`Fault::NotJson`], [`Fault::Unfinished`], or what `fit` said of the first
-/// object (of the first list if there is no object: a citation mark such as `[1]` tells nothing).
+/// object.
 pub fn find<T>(text: &str, fit: impl Fn(Value) -> Result<T, Fault>) -> Result<T, Fault> {
     let text = readable(text);
     let spoken = without_reasoning(&text)?;
-    let mut fault: Option<(bool, Fault)> = None;
+    let mut fault = None;
     for value in values(spoken) {
-        let is_object = !matches!(value, Ok(Value::Array(_)));
-        match value.and_then(&fit) {
-            Ok(found) => return Ok(found),
-            Err(new)
-                if fault
-                    .as_ref()
-                    .is_none_or(|(object, _)| is_object && !object) =>
-            {
-                fault = Some((is_object, new));
-            }
-            Err(_) => {}
+        match value {
+            Ok(Value::Array(_)) if fault.is_none() => fault = Some((false, list())),
+            Ok(Value::Array(_)) => {}
+            value => match value.and_then(&fit) {
+                Ok(found) => return Ok(found),
+                Err(new) if !matches!(fault, Some((true, _))) => fault = Some((true, new)),
+                Err(_) => {}
+            },
         }
     }
     Err(fault.map_or_else(
@@ -43,6 +41,13 @@ pub fn find<T>(text: &str, fit: impl Fn(Value) -> Result<T, Fault>) -> Result<T,
         },
         |(_, fault)| fault,
     ))
+}
+
+fn list() -> Fault {
+    Fault::OffSchema {
+        path: ".".to_owned(),
+        reason: "a list where an object was wanted".to_owned(),
+    }
 }
 
 /// The last JSON object or list in `text` that `fit` accepts: reasoning ends with its conclusion.

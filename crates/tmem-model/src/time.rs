@@ -117,8 +117,8 @@ fn spoken_date(day: &str, month: &str, year: &str) -> Option<Date> {
         "december",
     ];
     let month = month.strip_suffix('.').unwrap_or(month);
-    let named = |name: &&str| *name == month || (month.len() >= 3 && name.starts_with(month));
-    let month = MONTHS.iter().position(|name| named(&name))? + 1;
+    let named = |name: &str| name == month || (month.len() >= 3 && name.starts_with(month));
+    let month = MONTHS.iter().position(|name| named(name))? + 1;
     let day = ["st", "nd", "rd", "th"]
         .iter()
         .find_map(|end| day.strip_suffix(end))

@@ -92,7 +92,7 @@ pub enum StoreError {
         /// The space.
         space: SpaceName,
         /// What is broken.
-        source: ModelError,
+        source: Box<ModelError>,
     },
     /// A vector that cannot be compared with others.
     #[error("the vector of text {hash} is empty or holds a number that is not finite")]

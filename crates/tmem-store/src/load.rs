@@ -78,7 +78,7 @@ fn read(
     let applied = memory.apply(&change);
     applied.map_err(|source| StoreError::Memory {
         space: space.clone(),
-        source,
+        source: source.into(),
     })?;
     let mut jobs: Vec<Job> = bodies(connection, "jobs", "conversation, stage, id", id)?;
     jobs.sort_by_cached_key(Job::key);

@@ -32,7 +32,7 @@ pub enum DocumentError {
         /// Where, as in `scenes[3].turns[0]`.
         path: String,
         /// Which rule, with both ends.
-        source: ModelError,
+        source: Box<ModelError>,
     },
     /// A turn in no scene, and not listed as open.
     #[error("turns[{at}].id: turn {turn} is in no scene and not listed under `open`")]

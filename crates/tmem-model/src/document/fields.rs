@@ -19,8 +19,15 @@ impl Fields {
     pub(super) fn of(value: Value, path: String) -> Result<Self> {
         match value {
             Value::Object(map) => {
-                let id = map.get("id").and_then(Value::as_str).map(str::to_owned);
-                Ok(Self { path, id, map })
+                let id = map
+                    .get("id")
+                    .and_then(Value::as_str)
+                    .filter(|id| !id.trim().is_empty());
+                Ok(Self {
+                    path,
+                    id: id.map(str::to_owned),
+                    map,
+                })
             }
             other => Err(field(
                 path,

@@ -24,6 +24,7 @@ pub(super) fn breach(document: &Document, source: ModelError) -> DocumentError {
         ModelError::EmptyTopic(id) => node(document, &id.clone().into(), false) + ".scenes",
         ModelError::Sources { item, .. } => node(document, &item.clone().into(), false) + ".scenes",
     };
+    let source = Box::new(source);
     DocumentError::Breach { path, source }
 }
 

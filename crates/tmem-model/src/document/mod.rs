@@ -101,7 +101,6 @@ impl Document {
     /// turn that is there with another content.
     pub fn into_change(self, memory: &Memory) -> Result<Change, DocumentError> {
         let turns = self.new_turns(memory)?;
-        self.check_cover(memory)?;
         let change = Change {
             headings: vec![self.merged_heading(memory)],
             turns,
@@ -114,6 +113,7 @@ impl Document {
         memory
             .check(&change)
             .map_err(|source| locate::breach(&self, source))?;
+        self.check_cover(memory)?;
         Ok(change)
     }
 

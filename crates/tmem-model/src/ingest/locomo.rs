@@ -55,7 +55,10 @@ pub(super) fn sample(
     }
     if !dates.is_empty() {
         let keys: Vec<&str> = dates.into_values().map(|(key, _)| key).collect();
-        draft.note(format!("ignored, for there are no such sessions: {}", keys.join(", ")));
+        draft.note(format!(
+            "ignored, for there are no such sessions: {}",
+            keys.join(", ")
+        ));
     }
     Ok(draft)
 }

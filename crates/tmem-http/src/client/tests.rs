@@ -372,6 +372,38 @@ async fn the_key_is_sent_and_shown_nowhere() {
     }
 }
 
+/// A log in memory.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn the_most_talkative_log_has_neither_the_key_nor_what_users_wrote() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let server = FakeServer::answering(vec![Answer::error(429, "slow down"), good()]).await;
+    let body = json!({"text": "my secret diary"});
+    client(&server).0.post_json("x", &body).await.unwrap();
+    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(text.contains("waiting to try again"), "{text}");
+    assert!(!text.contains(KEY) && !text.contains("diary"), "{text}");
+}
+
 #[test]
 fn settings_that_are_null_or_absent_take_their_defaults() {
     for given in [

@@ -187,6 +187,19 @@ async fn a_cut_is_seen_before_the_text_is_read() {
 }
 
 #[tokio::test]
+async fn a_complete_value_before_endless_talk_is_whole() {
+    let talk = format!("{FLEET} And so on and so");
+    check(
+        ask(),
+        vec![reply(&talk, Finish::Length, 10)],
+        expect![[r#"
+            Heron in 2 attempts, 20 tokens
+            cap 100 prompt 39, cap 200 prompt 39"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn no_order_of_bad_replies_takes_more_than_three_calls() {
     let cut = || reply("", Finish::Length, 1);
     for replies in [

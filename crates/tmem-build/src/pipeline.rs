@@ -1,0 +1,324 @@
+//! The three steps of every stage: plan and prompt (pure), ask, accept (pure).
+
+use serde_json::Value;
+use tmem_llm::{Ask, ChatModel, ChatModelExt, LlmError, Message, Params, ReplySchema, Request};
+use tmem_model::{Change, ConversationId, Job, JobState, Stage, TurnId};
+
+use crate::config::{BuildConfig, Segmenter};
+use crate::context::{Context, Inputs};
+use crate::jobs::{FLUSH, Jobs, done};
+use crate::prompts::{Prompts, Template};
+use crate::stage::{
+    close, cut, facts, item_triggers, items, personas, scene_triggers, segment, topics, write,
+};
+use crate::step::{Answer, Asked, Step, Work};
+
+/// The steps of a conversation that are ready, in a stated order. They do not depend on each other:
+/// ask them side by side and [`accept`] the answers in this order. Empty when nothing is left.
+/// Work that failed or was refused is not among them until [`retry`] reopens it.
+#[must_use]
+pub fn plan(
+    inputs: Inputs<'_>,
+    conversation: &ConversationId,
+    config: &BuildConfig,
+) -> Vec<Step> {
+    let ctx = context(inputs, conversation, config);
+    if !close::scenes(&ctx).is_empty() {
+        return vec![step(&ctx, Stage::Segment, 0, Work::Close)];
+    }
+    let windows = segment::ready(&ctx).into_iter().map(|work| (0, work));
+    let mut steps = stage(&ctx, Stage::Segment, windows);
+    steps.extend(stage(&ctx, Stage::Write, write::ready(&ctx)));
+    steps.extend(stage(&ctx, Stage::Topics, topics::ready(&ctx)));
+    // One call per topic: wait until no more scenes are on their way to it. Likewise triggers.
+    if steps.is_empty() {
+        steps.extend(stage(&ctx, Stage::Items, items::ready(&ctx)));
+    }
+    if steps.is_empty() {
+        steps.extend(stage(&ctx, Stage::ItemTriggers, item_triggers::ready(&ctx)));
+    }
+    steps.extend(stage(&ctx, Stage::SceneTriggers, scene_triggers::ready(&ctx)));
+    steps.extend(stage(&ctx, Stage::Personas, personas::ready(&ctx)));
+    steps
+}
+
+/// Turns of a conversation whose vectors segmentation will look at; none unless embeddings cut.
+#[must_use]
+pub fn wanted(
+    inputs: Inputs<'_>,
+    conversation: &ConversationId,
+    config: &BuildConfig,
+) -> Vec<TurnId> {
+    let ctx = context(inputs, conversation, config);
+    let cuts = segment::ready(&ctx).into_iter().filter_map(|work| match work {
+        Work::Cut(window) if config.segmenter == Segmenter::Embeddings => Some(window.turns),
+        _ => None,
+    });
+    let mut turns: Vec<TurnId> = Vec::new();
+    for turn in cuts.flatten() {
+        if !turns.contains(&turn) {
+            turns.push(turn);
+        }
+    }
+    turns
+}
+
+/// The request of a step; `None` if it takes no model.
+#[must_use]
+pub fn prompt(
+    step: &Step,
+    inputs: Inputs<'_>,
+    config: &BuildConfig,
+    prompts: &Prompts,
+) -> Option<Request> {
+    let ctx = context(inputs, &step.conversation, config);
+    let draft = draft(&ctx, step, prompts)?;
+    let Draft { template, messages, schema, cap, .. } = draft;
+    let params = Params { max_tokens: cap, temperature: Some(0.0) };
+    Some(Request { prompt: template.prompt.clone(), messages, schema: Some(schema), params })
+}
+
+/// Asks the model what the step asks, if it asks anything. Never fails: whatever happens becomes
+/// the state of the step's jobs when it is accepted.
+pub async fn ask(
+    step: Step,
+    inputs: Inputs<'_>,
+    model: &dyn ChatModel,
+    config: &BuildConfig,
+    prompts: &Prompts,
+) -> Asked {
+    let ctx = context(inputs, &step.conversation, config);
+    let Some(draft) = draft(&ctx, &step, prompts) else {
+        return Asked { step, answer: Answer::Local };
+    };
+    let params = Params { max_tokens: draft.cap, temperature: Some(0.0) };
+    let mut ask = Ask::new(draft.template.prompt.clone(), draft.messages, params);
+    ask.salvage = draft.salvage;
+    let (key, schema) = (draft.key, draft.schema);
+    let check = move |value: &Value| match value.get(key) {
+        Some(_) => Ok(()),
+        None => Err(format!("`{key}` is missing")),
+    };
+    let answer = match model.extract_as(ask, schema, check).await {
+        Ok(extracted) => Answer::Value(extracted.value),
+        Err(error) => answer_of(&error),
+    };
+    Asked { step, answer }
+}
+
+/// Makes the answer a change of the memory as it is now, and of the step's jobs.
+#[must_use]
+pub fn accept(asked: &Asked, inputs: Inputs<'_>, config: &BuildConfig) -> Change {
+    let step = &asked.step;
+    let ctx = context(inputs, &step.conversation, config);
+    match &asked.answer {
+        Answer::Local => local(&ctx, step),
+        Answer::Value(reply) => taken(&ctx, step, reply).unwrap_or_else(|why| {
+            unanswered(&ctx, step, JobState::Failed, &why)
+        }),
+        Answer::Waiting(why) => unanswered(&ctx, step, JobState::Pending, why),
+        Answer::Refused(why) if step.targets().len() > 1 => smaller(&ctx, step, why),
+        Answer::Refused(why) => unanswered(&ctx, step, JobState::Refused, why),
+        Answer::TooLarge(why) => smaller(&ctx, step, why),
+        Answer::Failed(why) => unanswered(&ctx, step, JobState::Failed, why),
+    }
+}
+
+/// [`ask`] and [`accept`] in one: for a step on its own.
+pub async fn run(
+    step: Step,
+    inputs: Inputs<'_>,
+    model: &dyn ChatModel,
+    config: &BuildConfig,
+    prompts: &Prompts,
+) -> Change {
+    let asked = ask(step, inputs, model, config, prompts).await;
+    accept(&asked, inputs, config)
+}
+
+/// Closes everything said so far for good: the mark of a flush after the last turn. Turns that come
+/// later begin anew. Empty if the last turn is marked already.
+#[must_use]
+pub fn flush(inputs: Inputs<'_>, conversation: &ConversationId) -> Change {
+    let Some(last) = inputs.memory.turns(conversation).last() else { return Change::default() };
+    let target = format!("{}{}", FLUSH, last.id.local());
+    if inputs.jobs.get(conversation, Stage::Segment, &target).is_some() {
+        return Change::default();
+    }
+    let jobs = vec![done(conversation, Stage::Segment, &target, None)];
+    Change { jobs, ..Change::default() }
+}
+
+/// Makes what failed or was refused pending again. Empty if there is nothing of the kind.
+#[must_use]
+pub fn retry(jobs: &Jobs, conversation: &ConversationId) -> Change {
+    let lost = |job: &&Job| matches!(job.state, JobState::Failed | JobState::Refused);
+    let mine = jobs.iter().filter(|job| job.conversation == *conversation).filter(lost);
+    let reopened = |job: &Job| {
+        let upto = job.result.as_ref().and_then(|result| result.get("upto"));
+        let result = upto.map(|upto| serde_json::json!({"upto": upto}));
+        Job { state: JobState::Pending, reason: None, result, ..job.clone() }
+    };
+    Change { jobs: mine.map(reopened).collect(), ..Change::default() }
+}
+
+fn context<'a>(
+    inputs: Inputs<'a>,
+    conversation: &'a ConversationId,
+    config: &'a BuildConfig,
+) -> Context<'a> {
+    let Inputs { memory, jobs, vectors } = inputs;
+    Context { memory, jobs, vectors, conversation, config }
+}
+
+fn stage(
+    ctx: &Context<'_>,
+    stage: Stage,
+    works: impl IntoIterator<Item = (u32, Work)>,
+) -> Vec<Step> {
+    works.into_iter().map(|(level, work)| step(ctx, stage, level, work)).collect()
+}
+
+fn step(ctx: &Context<'_>, stage: Stage, level: u32, work: Work) -> Step {
+    Step { conversation: ctx.conversation.clone(), stage, level, work }
+}
+
+/// What a call is made of.
+struct Draft<'a> {
+    template: &'a Template,
+    messages: Vec<Message>,
+    schema: ReplySchema,
+    /// The field that a reply must have.
+    key: &'static str,
+    cap: u32,
+    /// Whether the complete elements of a cut reply are of use: the rest is asked again.
+    salvage: bool,
+}
+
+fn draft<'a>(ctx: &Context<'_>, step: &Step, prompts: &'a Prompts) -> Option<Draft<'a>> {
+    let (level, caps) = (step.level, ctx.config.caps);
+    let of = |name: &str| prompts.get(name, ctx.config.short_prompts);
+    let draft = |name, messages, schema, key, cap, salvage| {
+        Some(Draft { template: of(name), messages, schema, key, cap, salvage })
+    };
+    match &step.work {
+        Work::Cut(_) | Work::Close => None,
+        Work::Window(window) => {
+            let messages = segment::messages(ctx, window, prompts);
+            draft("segment", messages, segment::shape(ctx, window), "ends", caps.segment, false)
+        }
+        Work::Scenes(scenes) if step.stage == Stage::Write => {
+            let messages = write::messages(ctx, scenes, level, prompts);
+            draft("write", messages, write::shape(ctx, scenes.len()), "scenes", caps.write, true)
+        }
+        Work::Scenes(scenes) => {
+            let messages = scene_triggers::messages(ctx, scenes, prompts);
+            let shape = scene_triggers::shape(ctx, scenes.len());
+            draft("scene-triggers", messages, shape, "scenes", caps.scene_triggers, true)
+        }
+        Work::Block { scenes, offered } => {
+            let messages = topics::messages(ctx, scenes, offered, prompts);
+            let shape = topics::shape(ctx, scenes.len(), offered.len());
+            draft("topics", messages, shape, "topics", caps.topics, false)
+        }
+        Work::Topic(work) => {
+            let messages = items::messages(ctx, work, level, prompts);
+            draft("items", messages, items::shape(ctx, work), "items", caps.items, false)
+        }
+        Work::Items(items) => {
+            let messages = item_triggers::messages(ctx, items, prompts);
+            let shape = item_triggers::shape(ctx, items.len());
+            draft("item-triggers", messages, shape, "items", caps.item_triggers, true)
+        }
+        Work::Persona { speaker, turns } => {
+            let messages = personas::messages(ctx, speaker, turns, level, prompts);
+            draft("persona", messages, personas::shape(ctx), "summary", caps.personas, false)
+        }
+    }
+}
+
+fn answer_of(error: &LlmError) -> Answer {
+    let why = told(error);
+    match error {
+        LlmError::Pending(_) | LlmError::Budget { .. } => Answer::Waiting(why),
+        LlmError::Refused { .. } => Answer::Refused(why),
+        LlmError::TooLarge { .. } | LlmError::CutOff { .. } => Answer::TooLarge(why),
+        _ => Answer::Failed(why),
+    }
+}
+
+/// The error with its causes.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    tmem_model::text::ellipsis(&text, 500)
+}
+
+fn local(ctx: &Context<'_>, step: &Step) -> Change {
+    match &step.work {
+        Work::Cut(window) => cut::window(ctx, window),
+        _ => close::scenes(ctx),
+    }
+}
+
+fn taken(ctx: &Context<'_>, step: &Step, reply: &Value) -> Result<Change, String> {
+    let level = step.level;
+    match &step.work {
+        Work::Cut(_) | Work::Close => Ok(local(ctx, step)),
+        Work::Window(window) => Ok(segment::accept(ctx, window, reply)),
+        Work::Scenes(scenes) if step.stage == Stage::Write => {
+            Ok(write::accept(ctx, scenes, level, reply))
+        }
+        Work::Scenes(scenes) => Ok(scene_triggers::accept(ctx, scenes, level, reply)),
+        Work::Block { scenes, offered } => topics::accept(ctx, scenes, offered, reply),
+        Work::Topic(work) => facts::accept(ctx, step, work, reply),
+        Work::Items(items) => Ok(item_triggers::accept(ctx, items, level, reply)),
+        Work::Persona { speaker, turns } => personas::accept(ctx, speaker, turns, reply),
+    }
+}
+
+/// The step's jobs with a state and reason and nothing else; what was known of them stays.
+fn unanswered(ctx: &Context<'_>, step: &Step, state: JobState, why: &str) -> Change {
+    if let (Work::Window(window), JobState::Refused) = (&step.work, state) {
+        let jobs = vec![segment::by_gaps(ctx, window, state, why)];
+        return Change { jobs, ..Change::default() };
+    }
+    let row = |target: &String| {
+        let mut job = ctx.because(step.stage, target, state, why);
+        let before = ctx.jobs.get(ctx.conversation, step.stage, target);
+        job.result = before.and_then(|job| job.result.clone());
+        job
+    };
+    Change { jobs: step.targets().iter().map(row).collect(), ..Change::default() }
+}
+
+/// The step's work again, in halves; at the floor it is given up.
+fn smaller(ctx: &Context<'_>, step: &Step, why: &str) -> Change {
+    let (config, stage) = (ctx.config, step.stage);
+    let batch = match &step.work {
+        Work::Window(window) => {
+            let jobs = vec![segment::too_large(ctx, window, why)];
+            return Change { jobs, ..Change::default() };
+        }
+        Work::Persona { turns, .. } => turns.len(),
+        Work::Topic(_) => config.items_scenes,
+        _ => match stage {
+            Stage::Topics => config.topic_block,
+            Stage::ItemTriggers => config.item_trigger_batch,
+            Stage::SceneTriggers => config.scene_trigger_batch,
+            _ => config.write_batch,
+        },
+    };
+    let row = |target: &String| {
+        let mut job = ctx.again(stage, target, step.level, batch, why);
+        if let (Work::Persona { speaker, .. }, Some(result)) = (&step.work, job.result.take()) {
+            job.result = Some(personas::keeps(ctx, speaker, result));
+        }
+        job
+    };
+    Change { jobs: step.targets().iter().map(row).collect(), ..Change::default() }
+}

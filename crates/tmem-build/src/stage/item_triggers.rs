@@ -1,0 +1,157 @@
+//! Entity and Bridge triggers of items, about ten items a call.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use tmem_llm::{Message, ReplySchema};
+use tmem_model::{Change, Item, ItemId, ItemTrigger, JobState, Stage};
+
+use crate::context::{Context, batches};
+use crate::frame::Frame;
+use crate::hygiene::{Host, refusal, words};
+use crate::jobs::{done, number};
+use crate::prompts::Prompts;
+use crate::reply::{Tally, bounded, elements, label_at, text_at};
+use crate::schema;
+use crate::step::Work;
+
+/// Longest concept, bridge and reason (characters).
+const CONCEPT: usize = 80;
+const BRIDGE: usize = 200;
+const WHY: usize = 160;
+
+/// Batches of items that have no triggers yet.
+pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
+    let open = ctx.memory.items_in(ctx.conversation).filter(|item| is_open(ctx, item));
+    let targets = open.map(|item| {
+        let level = ctx.level(Stage::ItemTriggers, item.id.local());
+        (number(item.id.local()).saturating_sub(1), level, item.id.clone())
+    });
+    let mut targets: Vec<_> = targets.collect();
+    targets.sort_by(|a, b| a.2.cmp(&b.2));
+    let calls = batches(targets, ctx.config.item_trigger_batch);
+    calls.into_iter().map(|(level, items)| (level, Work::Items(items))).collect()
+}
+
+fn is_open(ctx: &Context<'_>, item: &Item) -> bool {
+    let wanted = ctx.config.triggers_per_item > 0;
+    wanted && item.triggers.is_empty() && ctx.wants(Stage::ItemTriggers, item.id.local())
+}
+
+pub(crate) fn messages(ctx: &Context<'_>, items: &[ItemId], prompts: &Prompts) -> Vec<Message> {
+    let items: Vec<&Item> = items.iter().filter_map(|id| ctx.memory.item(id)).collect();
+    let frame = Frame::around(items.iter().map(|item| item.text.as_str()));
+    let line = |(at, item): (usize, &&Item)| format!("{} {}\n", frame.node('I', at + 1), item.text);
+    let shown: String = items.iter().enumerate().map(line).collect();
+    let (bridges, concepts) = (ctx.config.triggers_per_item, ctx.config.concepts_per_item);
+    let (bridges, concepts) = (bridges.to_string(), concepts.to_string());
+    let values = [("items", &*shown), ("bridges", &*bridges), ("concepts", &*concepts)];
+    prompts.get("item-triggers", ctx.config.short_prompts).fill(&values)
+}
+
+pub(crate) fn shape(ctx: &Context<'_>, items: usize) -> ReplySchema {
+    let range = ctx.config.bounded_labels.then_some((1, items));
+    let short = ctx.config.short_prompts;
+    let bridge = if ctx.config.rationale {
+        schema::object(vec![("when", schema::text(BRIDGE)), ("why", schema::text(WHY))])
+    } else {
+        schema::text(if short { 90 } else { BRIDGE })
+    };
+    let concept = schema::text(if short { 40 } else { CONCEPT });
+    let item = schema::object(vec![
+        ("item", schema::label(range)),
+        ("concepts", schema::list(concept, ctx.config.concepts_per_item)),
+        ("bridges", schema::list(bridge, ctx.config.triggers_per_item)),
+    ]);
+    schema::named("item_triggers", schema::object(vec![("items", schema::list(item, items))]))
+}
+
+/// Takes the triggers of each item; an item that was left out goes again, in a smaller call.
+pub(crate) fn accept(ctx: &Context<'_>, items: &[ItemId], level: u32, reply: &Value) -> Change {
+    let list = elements(reply, "items");
+    let why = list.as_ref().err().cloned();
+    let list = list.unwrap_or_default();
+    let mut change = Change::default();
+    for (at, id) in items.iter().enumerate() {
+        let of = |element: &&Value| label_at(element, "item", items.len()) == Some(at);
+        let element = list.iter().find(of);
+        let why = why.as_deref().unwrap_or("the reply left the item out");
+        let batch = ctx.config.item_trigger_batch;
+        match element.zip(ctx.memory.item(id)) {
+            Some((element, item)) => take(ctx, item, element, &mut change),
+            None => change.jobs.push(ctx.again(Stage::ItemTriggers, id.local(), level, batch, why)),
+        }
+    }
+    change
+}
+
+fn take(ctx: &Context<'_>, item: &Item, element: &Value, change: &mut Change) {
+    let (triggers, tally) = triggers(ctx, item, element);
+    let mut job = done(ctx.conversation, Stage::ItemTriggers, item.id.local(), tally.result());
+    if triggers.is_empty() {
+        job.state = JobState::Failed;
+        job.reason = Some("no trigger was fit to keep".to_owned());
+    } else {
+        change.items.push(Item { triggers, ..item.clone() });
+    }
+    change.jobs.push(job);
+}
+
+/// The bridges that pass, with a concept beside each of the first ones.
+fn triggers(ctx: &Context<'_>, item: &Item, element: &Value) -> (Vec<ItemTrigger>, Tally) {
+    let mut tally = Tally::default();
+    let speakers = ctx.memory.speakers(ctx.conversation);
+    let rules = ctx.config.hygiene;
+    let (words_of, restates) = (words(&item.text), rules.item_restates);
+    let host = Host { words: words_of, text: &item.text, speakers: &speakers, restates };
+    let mut kept: Vec<BTreeSet<String>> = Vec::new();
+    let mut triggers: Vec<ItemTrigger> = Vec::new();
+    for bridge in list_at(element, "bridges").into_iter().map(bridge) {
+        match refusal(&bridge.bridge, &host, &kept, rules) {
+            Some(why) => tally.refuse(why.reason()),
+            None if triggers.len() >= ctx.config.triggers_per_item => tally.refuse("more than asked"),
+            None => {
+                kept.push(words(&bridge.bridge));
+                triggers.push(bridge);
+            }
+        }
+    }
+    let concepts = concepts(ctx, &host, element, &mut tally);
+    for (trigger, concept) in triggers.iter_mut().zip(concepts) {
+        trigger.entity = concept;
+    }
+    tally.kept = triggers.len();
+    (triggers, tally)
+}
+
+/// Concepts that say more than the item does; they may be a single word.
+fn concepts(ctx: &Context<'_>, host: &Host<'_>, element: &Value, tally: &mut Tally) -> Vec<String> {
+    let rules = crate::config::Hygiene { least_terms: 1, ..ctx.config.hygiene };
+    let mut kept: Vec<(String, BTreeSet<String>)> = Vec::new();
+    for concept in list_at(element, "concepts").into_iter().filter_map(Value::as_str) {
+        let concept = bounded(concept, CONCEPT);
+        let sets: Vec<BTreeSet<String>> = kept.iter().map(|(_, set)| set.clone()).collect();
+        match refusal(&concept, host, &sets, rules) {
+            Some(why) => tally.refuse(format!("concept: {}", why.reason())),
+            None => kept.push((concept.clone(), words(&concept))),
+        }
+    }
+    kept.into_iter().map(|(text, _)| text).take(ctx.config.concepts_per_item.max(1)).collect()
+}
+
+fn list_at<'a>(element: &'a Value, key: &str) -> Vec<&'a Value> {
+    match element.get(key) {
+        Some(Value::Array(list)) => list.iter().collect(),
+        Some(one) => vec![one],
+        None => Vec::new(),
+    }
+}
+
+/// A bridge as text, or with its reason.
+fn bridge(value: &Value) -> ItemTrigger {
+    let (bridge, rationale) = match value {
+        Value::String(text) => (bounded(text, BRIDGE), String::new()),
+        other => (text_at(other, "when", BRIDGE), text_at(other, "why", WHY)),
+    };
+    ItemTrigger { bridge, rationale, ..ItemTrigger::default() }
+}

@@ -1,0 +1,181 @@
+//! Atomic and connected items of a topic in one call; facts of a scene under its first topic only.
+
+use std::collections::BTreeMap;
+
+use tmem_llm::{Message, ReplySchema};
+use tmem_model::{Item, Scene, SceneId, Stage, Topic, TopicId, Turn, text};
+
+use super::write;
+use crate::context::Context;
+use crate::frame::{self, Frame};
+use crate::prompts::Prompts;
+use crate::schema;
+use crate::step::{TopicWork, Work, fact_target, membership};
+
+/// Longest item (characters).
+pub(crate) const TEXT: usize = 400;
+/// Most turns or scenes that one item cites, for the bounds of the lists.
+const CITES: usize = 12;
+/// Earlier turns shown when facts are asked turn by turn (count).
+const BEFORE: usize = 3;
+
+/// Topics with scenes whose items are not extracted yet.
+pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
+    let topics = ctx.memory.topics_in(ctx.conversation);
+    let works = topics.flat_map(|topic| of_topic(ctx, topic));
+    works.map(|(level, work)| (level, Work::Topic(work))).collect()
+}
+
+fn of_topic(ctx: &Context<'_>, topic: &Topic) -> Vec<(u32, TopicWork)> {
+    let members: Vec<&Scene> = ctx.memory.scenes_of(&topic.id).collect();
+    let mut open: BTreeMap<u32, Vec<&SceneId>> = BTreeMap::new();
+    for scene in members.iter().filter(|scene| is_open(ctx, topic, scene, members.len())) {
+        let level = ctx.level(Stage::Items, &membership(&topic.id, &scene.id));
+        open.entry(level).or_default().push(&scene.id);
+    }
+    let mut calls = Vec::new();
+    for (level, scenes) in open {
+        let most = (ctx.config.items_scenes >> level.min(31)).max(1);
+        for chunk in scenes.chunks(most) {
+            calls.push((level, chunk_of(ctx, topic, &members, chunk)));
+        }
+    }
+    if ctx.config.facts_by_turn {
+        return calls.into_iter().flat_map(|(level, work)| by_turn(ctx, level, &work)).collect();
+    }
+    calls
+}
+
+/// Whether a membership wants a call: the scene's first topic reads its facts, the others only look
+/// for relations, for which it takes two scenes.
+fn is_open(ctx: &Context<'_>, topic: &Topic, scene: &Scene, members: usize) -> bool {
+    let relations = ctx.config.context_scenes > 0 && members > 1;
+    let asked = is_first(ctx, &topic.id, &scene.id) || relations;
+    asked && ctx.wants(Stage::Items, &membership(&topic.id, &scene.id))
+}
+
+/// Whether `topic` is the one under which the facts of `scene` are extracted.
+pub(crate) fn is_first(ctx: &Context<'_>, topic: &TopicId, scene: &SceneId) -> bool {
+    ctx.memory.topics_of(scene).map(|topic| &topic.id).min() == Some(topic)
+}
+
+fn chunk_of(
+    ctx: &Context<'_>,
+    topic: &Topic,
+    members: &[&Scene],
+    chunk: &[&SceneId],
+) -> TopicWork {
+    let (own, joined): (Vec<_>, Vec<_>) =
+        chunk.iter().map(|id| (*id).clone()).partition(|scene| is_first(ctx, &topic.id, scene));
+    let others = members.iter().rev().filter(|scene| !chunk.contains(&&scene.id));
+    let most = ctx.config.context_scenes;
+    let mut context: Vec<SceneId> = others.take(most).map(|scene| scene.id.clone()).collect();
+    context.reverse();
+    TopicWork { topic: topic.id.clone(), own, joined, context, focus: None }
+}
+
+/// A call for each informative turn of the work's own scenes.
+fn by_turn(ctx: &Context<'_>, level: u32, work: &TopicWork) -> Vec<(u32, TopicWork)> {
+    let mut calls = Vec::new();
+    for scene in &work.own {
+        for turn in informative(ctx, scene) {
+            if ctx.wants(Stage::Items, &fact_target(&work.topic, scene, &turn.id)) {
+                let (topic, focus) = (work.topic.clone(), Some(turn.id.clone()));
+                let (own, joined, context) = (vec![scene.clone()], vec![], vec![]);
+                calls.push((level, TopicWork { topic, own, joined, context, focus }));
+            }
+        }
+    }
+    calls
+}
+
+fn informative<'a>(ctx: &Context<'a>, scene: &SceneId) -> Vec<&'a Turn> {
+    let enough = |turn: &&Turn| text::terms(&turn.content()).len() >= ctx.config.fact_terms;
+    ctx.spoken(scene).into_iter().filter(enough).collect()
+}
+
+/// Turns that may be cited, in the order of their labels, each with its scene.
+pub(crate) fn citable<'a>(ctx: &Context<'a>, work: &TopicWork) -> Vec<(&'a Scene, &'a Turn)> {
+    let scenes = work.own.iter().chain(&work.joined).filter_map(|id| ctx.scene(id));
+    let all = scenes.flat_map(|scene| ctx.spoken(&scene.id).into_iter().map(move |t| (scene, t)));
+    let all: Vec<(&Scene, &Turn)> = all.collect();
+    match work.focus.as_ref().and_then(|focus| all.iter().position(|(_, t)| t.id == *focus)) {
+        Some(at) => all[at.saturating_sub(BEFORE)..=at].to_vec(),
+        None => all,
+    }
+}
+
+pub(crate) fn messages(
+    ctx: &Context<'_>,
+    work: &TopicWork,
+    level: u32,
+    prompts: &Prompts,
+) -> Vec<Message> {
+    let turns = citable(ctx, work);
+    let texts: Vec<String> = turns.iter().map(|(_, turn)| turn.content()).collect();
+    let frame = Frame::around(texts.iter().map(String::as_str));
+    let (own, joined) = (work.own.len(), work.joined.len());
+    let shown = |scenes: &[SceneId], before| whole(ctx, scenes, before, &turns, &frame, level);
+    let (scenes, mut context) = (shown(&work.own, 0), shown(&work.joined, own));
+    let short = work.context.iter().filter_map(|id| ctx.scene(id)).enumerate();
+    context.extend(short.map(|(at, s)| write::digest(ctx, &frame, own + joined + at + 1, s)));
+    let known: String = known(ctx, work).iter().map(|item| format!("- {}\n", item.text)).collect();
+    let topic = ctx.memory.topic(&work.topic).map_or("", |topic| topic.title.as_str());
+    let values = [("topic", topic), ("known", &known), ("scenes", &scenes), ("context", &context)];
+    prompts.get("items", ctx.config.short_prompts).fill(&values)
+}
+
+/// Scenes with all their turns, a label line each under the full prompts; `before`: how many scenes
+/// were labelled already.
+fn whole(
+    ctx: &Context<'_>,
+    scenes: &[SceneId],
+    before: usize,
+    turns: &[(&Scene, &Turn)],
+    frame: &Frame,
+    level: u32,
+) -> String {
+    let look = ctx.look(level, ctx.config.items_scenes);
+    let mut shown = String::new();
+    for (at, id) in scenes.iter().enumerate() {
+        let first = turns.iter().position(|(scene, _)| scene.id == *id).unwrap_or(0);
+        let of = turns.iter().filter(|(scene, _)| scene.id == *id);
+        let of: Vec<&Turn> = of.map(|(_, turn)| *turn).collect();
+        if !ctx.config.short_prompts {
+            shown.push_str(&format!("{}\n", frame.node('S', before + at + 1)));
+        }
+        shown.push_str(&frame::turns(frame, &of, first + 1, look));
+    }
+    shown
+}
+
+/// The latest items of the topic's scenes, in their order.
+fn known<'a>(ctx: &Context<'a>, work: &TopicWork) -> Vec<&'a Item> {
+    let mut items: Vec<&Item> = Vec::new();
+    for scene in ctx.memory.scenes_of(&work.topic) {
+        for item in ctx.memory.items_of(&scene.id) {
+            if !items.iter().any(|old| old.id == item.id) {
+                items.push(item);
+            }
+        }
+    }
+    items.split_off(items.len().saturating_sub(ctx.config.known_items))
+}
+
+pub(crate) fn shape(ctx: &Context<'_>, work: &TopicWork) -> ReplySchema {
+    let turns = citable(ctx, work).len();
+    let scenes = work.own.len() + work.joined.len() + work.context.len();
+    let bounded = |most| ctx.config.bounded_labels.then_some((1, most));
+    let (turn, scene) = (schema::label(bounded(turns)), schema::label(bounded(scenes)));
+    let item = if ctx.config.short_prompts {
+        schema::object(vec![("turn", turn), ("text", schema::text(200))])
+    } else {
+        schema::object(vec![
+            ("text", schema::text(TEXT)),
+            ("turns", schema::list(turn, CITES)),
+            ("scenes", schema::list(scene, CITES)),
+        ])
+    };
+    let most = if work.focus.is_some() { 3 } else { ctx.config.items_per_scene * scenes };
+    schema::named("items", schema::object(vec![("items", schema::list(item, most))]))
+}

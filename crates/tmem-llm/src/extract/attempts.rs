@@ -146,13 +146,11 @@ impl<'a, M: ChatModel + ?Sized> Attempts<'a, M> {
     {
         let cap = self.request.params.max_tokens;
         let raised = cap.saturating_mul(2).min(self.ceiling);
-        self.model.judged(
-            &self.request,
-            &Verdict::Unusable(Fault::Unfinished {
-                excerpt: json::tail(&reply.text),
-            }),
-        );
+        let fault = Fault::Unfinished {
+            excerpt: json::tail(&reply.text),
+        };
         if !self.raised && raised > cap {
+            self.judge(fault);
             self.raised = true;
             self.request.params.max_tokens = raised;
             return Read::Again;
@@ -165,18 +163,17 @@ impl<'a, M: ChatModel + ?Sized> Attempts<'a, M> {
         let kept = kept.and_then(|value| self.fit::<T>(value).ok());
         match kept.filter(|value| check(value).is_ok()) {
             Some(value) => Read::Value(value, true),
-            None => Read::GiveUp(LlmError::CutOff {
-                prompt: self.prompt(),
-                model: self.model.name().to_owned(),
-                cap,
-            }),
+            None => {
+                self.judge(fault);
+                let (prompt, model) = (self.prompt(), self.model.name().to_owned());
+                Read::GiveUp(LlmError::CutOff { prompt, model, cap })
+            }
         }
     }
 
     /// An unusable reply: once more with the fault named, without the bad reply itself.
     fn unusable<T>(&mut self, fault: Fault) -> Read<T> {
-        self.model
-            .judged(&self.request, &Verdict::Unusable(fault.clone()));
+        self.judge(fault.clone());
         if !self.corrected {
             self.corrected = true;
             correct(&mut self.request.messages, &fault);
@@ -196,6 +193,11 @@ impl<'a, M: ChatModel + ?Sized> Attempts<'a, M> {
                 source,
             },
         })
+    }
+
+    /// The last reply was paid for in vain.
+    fn judge(&self, fault: Fault) {
+        self.model.judged(&self.request, &Verdict::Unusable(fault));
     }
 
     /// Marks every reply of this question, so that a later run asks anew.

@@ -118,11 +118,14 @@ fn after_last_tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     Some(&text[start + closing.len()..])
 }
 
+/// Brackets that begin nothing, after which a text is taken to hold no more JSON: each costs a try.
+const MOST_FALSE_STARTS: usize = 1000;
+
 /// The outermost JSON objects and lists of a text, in order; ends after one that breaks off.
 fn values(text: &str) -> impl Iterator<Item = Result<Value, Fault>> {
-    let mut at = 0;
+    let (mut at, mut false_starts) = (0, 0);
     std::iter::from_fn(move || {
-        loop {
+        while false_starts < MOST_FALSE_STARTS {
             let start = at + text[at..].find(['{', '['])?;
             let mut stream = Deserializer::from_str(&text[start..]).into_iter::<Value>();
             match stream.next() {
@@ -136,8 +139,9 @@ fn values(text: &str) -> impl Iterator<Item = Result<Value, Fault>> {
                         excerpt: tail(text),
                     }));
                 }
-                _ => at = start + 1,
+                _ => (at, false_starts) = (start + 1, false_starts + 1),
             }
         }
+        None
     })
 }

@@ -313,6 +313,20 @@ fn a_missing_or_null_text_is_refused_by_name() {
 }
 
 #[test]
+fn a_conversation_name_is_no_path() {
+    refused(
+        r#"{"conversation": "x/../../y", "speaker": "A", "text": "x"}"#,
+        expect![[
+            r#"line 1: `conversation` is no name for a conversation: id "x/../../y" holds a character that ids may not hold"#
+        ]],
+    );
+    refused(
+        r#"{"sample_id": " ", "session_1": []}"#,
+        expect!["line 1: `sample_id` is no name for a conversation: an id is empty"],
+    );
+}
+
+#[test]
 fn one_id_with_two_contents_is_refused_and_with_one_counted() {
     let turn = |text: &str| json!({"id": "t", "speaker": "A", "text": text}).to_string() + "\n";
     refused(

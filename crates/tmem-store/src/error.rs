@@ -77,7 +77,7 @@ pub enum StoreError {
     #[error("a stored space has no valid name")]
     Space(#[source] SpaceNameError),
     /// A row that cannot be read back.
-    #[error("the stored {table} {id} cannot be read")]
+    #[error("row {id} of the stored {table} cannot be read")]
     Row {
         /// Its table.
         table: &'static str,

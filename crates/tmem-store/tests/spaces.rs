@@ -186,6 +186,19 @@ fn a_memory_that_does_not_hold_together_is_named() {
     assert!(matches!(error, StoreError::Memory { .. }), "{error}");
 }
 
+#[test]
+fn a_row_that_cannot_be_read_is_named() {
+    let (folder, store) = store();
+    store.commit(&space("x"), &turns("c", &["one"])).unwrap();
+    let raw = rusqlite::Connection::open(folder.path().join(tmem_store::FILE)).unwrap();
+    raw.execute("UPDATE turns SET body = '{}'", []).unwrap();
+    let error = store.load(&space("x")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "row 1 of the stored turns cannot be read"
+    );
+}
+
 #[track_caller]
 fn check_name(name: &str, expect: Result<&str, &str>) {
     let read: Result<tmem_store::SpaceName, SpaceNameError> = name.parse();

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, Said, field, time, wrong};
+use super::draft::{Draft, Said, field, time, valid_name, wrong};
 use super::error::IngestError;
 use super::{NO_CAPTION, Options};
 
@@ -31,7 +31,7 @@ pub(super) fn conversation(place: &str, object: &Object) -> Result<Option<String
         .find_map(|key| Some((*key, present(object, key)?)))
     {
         None => Ok(None),
-        Some((_, Value::String(name))) => Ok(Some(name.trim().to_owned())),
+        Some((key, Value::String(name))) => valid_name(place, key, name).map(Some),
         Some((_, Value::Number(number))) => Ok(Some(number.to_string())),
         Some((key, other)) => Err(wrong(place, key, "a name", other)),
     }

@@ -150,6 +150,15 @@ fn valid_id(place: &str, id: String) -> Result<String, IngestError> {
     }
 }
 
+/// A name that a conversation may have.
+pub(super) fn valid_name(place: &str, key: &str, name: &str) -> Result<String, IngestError> {
+    let name = ConversationId::new(name.trim()).map_err(|error| {
+        let why = format!("is no name for a conversation: {error}");
+        field(place, key, why)
+    })?;
+    Ok(name.into())
+}
+
 pub(super) fn field(place: &str, key: &str, reason: impl Into<String>) -> IngestError {
     IngestError::Field {
         place: place.to_owned(),

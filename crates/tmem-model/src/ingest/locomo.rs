@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use jiff::civil::DateTime;
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, Said, field, time, wrong};
+use super::draft::{Draft, Said, field, time, valid_name, wrong};
 use super::error::IngestError;
 use super::{NO_CAPTION, Options};
 
@@ -27,7 +27,7 @@ pub(super) fn sample(
 ) -> Result<Draft, IngestError> {
     let name = match object.get("sample_id") {
         None | Some(Value::Null) => None,
-        Some(Value::String(name)) => Some(name.trim().to_owned()),
+        Some(Value::String(name)) => Some(valid_name(place, "sample_id", name)?),
         Some(Value::Number(number)) => Some(number.to_string()),
         Some(other) => return Err(wrong(place, "sample_id", "a name", other)),
     };

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::change::Change;
 use super::error::{ModelError, NodeId};
-use super::graph::{Graph, Link};
+use super::graph::Graph;
+use super::kind::Link;
 use crate::id::{ConversationId, SceneId, TurnId};
 use crate::node::{Item, ItemKind, Scene, Topic};
 

@@ -10,6 +10,7 @@ mod check;
 mod error;
 mod graph;
 mod ids;
+mod kind;
 
 pub use change::{Change, Heading, Removed};
 pub use error::{ModelError, NodeId};
@@ -19,7 +20,8 @@ use jiff::civil::DateTime;
 
 use crate::id::{ConversationId, ItemId, SceneId, TopicId, TurnId};
 use crate::node::{Item, Persona, Scene, Topic, Turn};
-use graph::{Graph, Link};
+use graph::Graph;
+use kind::Link;
 
 /// The memory of one space: any number of conversations.
 #[derive(Clone, Debug, Default)]

@@ -25,13 +25,7 @@ pub(super) fn sample(
     object: &Object,
     options: &Options,
 ) -> Result<Draft, IngestError> {
-    let name = match object.get("sample_id") {
-        None | Some(Value::Null) => None,
-        Some(Value::String(name)) => Some(valid_name(place, "sample_id", name)?),
-        Some(Value::Number(number)) => Some(number.to_string()),
-        Some(other) => return Err(wrong(place, "sample_id", "a name", other)),
-    };
-    let mut draft = Draft::new(name);
+    let mut draft = Draft::new(name(place, object)?);
     let mut dates = dates(object);
     for (number, (key, value)) in sessions(object) {
         let at = match dates.remove(&number).filter(|(_, date)| !is_blank(date)) {
@@ -61,6 +55,15 @@ pub(super) fn sample(
         ));
     }
     Ok(draft)
+}
+
+fn name(place: &str, object: &Object) -> Result<Option<String>, IngestError> {
+    match object.get("sample_id") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(name)) => valid_name(place, "sample_id", name).map(Some),
+        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(other) => Err(wrong(place, "sample_id", "a name", other)),
+    }
 }
 
 fn turn(

@@ -26,18 +26,23 @@ pub fn plan(
     if !close::scenes(&ctx).is_empty() {
         return vec![step(&ctx, Stage::Segment, 0, Work::Close)];
     }
+    // Each stage waits until nothing is on its way to it: so calls are full, and they are the same
+    // calls whatever part of a wave was kept before a restart.
     let windows = segment::ready(&ctx).into_iter().map(|work| (0, work));
     let mut steps = stage(&ctx, Stage::Segment, windows);
-    steps.extend(stage(&ctx, Stage::Write, write::ready(&ctx)));
-    steps.extend(stage(&ctx, Stage::Topics, topics::ready(&ctx)));
-    // One call per topic: wait until no more scenes are on their way to it. Likewise triggers.
     if steps.is_empty() {
-        steps.extend(stage(&ctx, Stage::Items, items::ready(&ctx)));
+        steps.extend(stage(&ctx, Stage::Write, write::ready(&ctx)));
     }
     if steps.is_empty() {
-        steps.extend(stage(&ctx, Stage::ItemTriggers, item_triggers::ready(&ctx)));
+        steps.extend(stage(&ctx, Stage::Topics, topics::ready(&ctx)));
+        if steps.is_empty() {
+            steps.extend(stage(&ctx, Stage::Items, items::ready(&ctx)));
+        }
+        if steps.is_empty() {
+            steps.extend(stage(&ctx, Stage::ItemTriggers, item_triggers::ready(&ctx)));
+        }
+        steps.extend(stage(&ctx, Stage::SceneTriggers, scene_triggers::ready(&ctx)));
     }
-    steps.extend(stage(&ctx, Stage::SceneTriggers, scene_triggers::ready(&ctx)));
     steps.extend(stage(&ctx, Stage::Personas, personas::ready(&ctx)));
     steps
 }

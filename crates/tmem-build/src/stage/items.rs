@@ -33,17 +33,16 @@ fn of_topic(ctx: &Context<'_>, topic: &Topic) -> Vec<(u32, TopicWork)> {
         let level = ctx.level(Stage::Items, &membership(&topic.id, &scene.id));
         open.entry(level).or_default().push(&scene.id);
     }
-    let mut calls = Vec::new();
-    for (level, scenes) in open {
-        let most = (ctx.config.items_scenes >> level.min(31)).max(1);
-        for chunk in scenes.chunks(most) {
-            calls.push((level, chunk_of(ctx, topic, &members, chunk)));
-        }
-    }
+    // One call per topic at a time: what the first one finds, the next one knows.
+    let Some((level, scenes)) = open.pop_first() else { return Vec::new() };
+    let size = (ctx.config.items_scenes >> level.min(31)).max(1);
+    let count = if ctx.config.known_items == 0 { scenes.len() } else { size.min(scenes.len()) };
+    let chunks = scenes[..count].chunks(size);
+    let calls = chunks.map(|chunk| (level, chunk_of(ctx, topic, &members, chunk)));
     if ctx.config.facts_by_turn {
-        return calls.into_iter().flat_map(|(level, work)| by_turn(ctx, level, &work)).collect();
+        return calls.flat_map(|(level, work)| by_turn(ctx, level, &work)).collect();
     }
-    calls
+    calls.collect()
 }
 
 /// Whether a membership wants a call: the scene's first topic reads its facts, the others only look
@@ -149,10 +148,11 @@ fn whole(
     shown
 }
 
-/// The latest items of the topic's scenes, in their order.
+/// The latest items of scenes that the topic is done with, in their order.
 fn known<'a>(ctx: &Context<'a>, work: &TopicWork) -> Vec<&'a Item> {
+    let done = |scene: &&Scene| !ctx.wants(Stage::Items, &membership(&work.topic, &scene.id));
     let mut items: Vec<&Item> = Vec::new();
-    for scene in ctx.memory.scenes_of(&work.topic) {
+    for scene in ctx.memory.scenes_of(&work.topic).filter(done) {
         for item in ctx.memory.items_of(&scene.id) {
             if !items.iter().any(|old| old.id == item.id) {
                 items.push(item);

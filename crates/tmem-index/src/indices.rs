@@ -11,6 +11,7 @@ use crate::dense::VectorBackend;
 use crate::hosts::Hosts;
 use crate::key::{Hit, Key, KeySet};
 use crate::lexical::{LexicalBackend, LexicalDocument, LexicalIndex};
+use crate::links::Links;
 use crate::row::{Host, Kind, Row, View, lexical_texts};
 use crate::table::{Table, tables};
 use crate::{IndexError, Vector};
@@ -67,6 +68,7 @@ pub struct Match {
 #[derive(Debug)]
 pub struct Indices {
     hosts: Hosts,
+    links: Links,
     words: BTreeMap<Kind, Box<dyn LexicalIndex>>,
     tables: BTreeMap<View, Table>,
     dimensions: Option<usize>,
@@ -87,6 +89,7 @@ impl Indices {
         config: &IndexConfig,
     ) -> Result<Self, IndexError> {
         let hosts = Hosts::of(memory);
+        let links = Links::of(memory, &hosts);
         let words = words(memory, &hosts, config.words)?;
         let dimensions = config.dimensions.or_else(|| usual_dimensions(&rows));
         let all = rows.len();
@@ -100,6 +103,7 @@ impl Indices {
         let tables = tables(memory, &hosts, rows, config)?;
         Ok(Self {
             hosts,
+            links,
             words,
             tables,
             dimensions,
@@ -136,6 +140,12 @@ impl Indices {
     #[must_use]
     pub fn key(&self, host: &Host) -> Option<Key> {
         self.hosts.key(host)
+    }
+
+    /// The edges of the memory between keys.
+    #[must_use]
+    pub fn links(&self) -> &Links {
+        &self.links
     }
 
     /// Least cosine at which an item trigger counts; `None` if each has its background for a gate.

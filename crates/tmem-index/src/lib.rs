@@ -15,6 +15,7 @@ mod hosts;
 pub mod indices;
 pub mod key;
 pub mod lexical;
+pub mod links;
 pub mod row;
 mod table;
 pub mod vector;
@@ -24,6 +25,7 @@ pub use dense::{VectorBackend, VectorIndex};
 pub use indices::{IndexConfig, Indices, Match};
 pub use key::{Hit, Key, KeySet};
 pub use lexical::{LexicalBackend, LexicalIndex};
+pub use links::Links;
 pub use row::{Host, Kind, Row, View, rows};
 pub use vector::{Vector, VectorError};
 

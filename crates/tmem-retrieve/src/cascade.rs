@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tmem_index::{Hit, Host, Indices, Key, KeySet, Kind, Vector, View};
 use tmem_model::text::terms;
-use tmem_model::{Memory, Scene, TurnId};
+use tmem_model::{Memory, TurnId};
 
 use crate::context::{Context, SceneEvidence};
 use crate::cue::{Fired, SceneCue, Search};
@@ -171,14 +171,14 @@ impl Pass<'_> {
 
     /// P_S: scenes of the topics that passed, and scenes that no topic has admitted yet.
     fn passed_scenes(&self, topics: &[Key]) -> KeySet {
-        let topics = topics
+        let links = self.indices.links();
+        let passed = topics
             .iter()
-            .map(|&topic| &self.indices.topics()[topic as usize]);
-        let passed = topics.flat_map(|topic| self.memory.scenes_of(topic));
-        let loose = |scene: &&Scene| self.memory.topics_of(&scene.id).next().is_none();
-        let scenes = passed.chain(self.memory.scenes().filter(loose));
-        scenes
-            .filter_map(|scene| self.indices.key(&Host::Scene(scene.id.clone())))
+            .flat_map(|&topic| links.scenes_of(topic))
+            .copied();
+        let all = 0..self.indices.scenes().len() as Key;
+        passed
+            .chain(all.filter(|&scene| links.topics_of(scene).is_empty()))
             .collect()
     }
 
@@ -351,12 +351,10 @@ impl Pass<'_> {
     }
 
     fn items_of(&self, scenes: &KeySet) -> KeySet {
-        let scenes = scenes
+        scenes
             .iter()
-            .map(|scene| &self.indices.scenes()[scene as usize]);
-        let items = scenes.flat_map(|scene| self.memory.items_of(scene));
-        items
-            .filter_map(|item| self.indices.key(&Host::Item(item.id.clone())))
+            .flat_map(|scene| self.indices.links().items_of(scene))
+            .copied()
             .collect()
     }
 

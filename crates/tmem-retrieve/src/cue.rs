@@ -157,23 +157,12 @@ impl Search<'_> {
         let mut seen = KeySet::default();
         let mut fired = Vec::new();
         for found in self.nearest(view, self.scope.items.as_ref(), notes) {
-            let scenes = self.source_scenes(found.key).into_iter();
+            let scenes = self.indices.links().sources(found.key).iter().copied();
             let new = scenes.filter(|&scene| self.scope.allows_scene(scene) && seen.insert(scene));
             fired.extend(new.map(|scene| Fired::new(scene, view, &found)));
         }
         fired.sort_by(|a, b| hit(a).order(&hit(b)));
         fired
-    }
-
-    fn source_scenes(&self, item: Key) -> Vec<Key> {
-        let item = &self.indices.items()[item as usize];
-        let scenes = self
-            .memory
-            .sources(item)
-            .map(|scene| Host::Scene(scene.id.clone()));
-        scenes
-            .filter_map(|scene| self.indices.key(&scene))
-            .collect()
     }
 
     /// TrigRecall: the best trigger of each item, if it passes the gate, best first.

@@ -65,7 +65,7 @@ impl Pass<'_> {
                     .then_some(Channel::Association)
             };
             let fate = self.fate(chosen, &Host::Scene(id.clone()), channel);
-            let via = self.ways_to_scene(chosen, key, &id);
+            let via = self.ways_to_scene(chosen, key);
             let mut ranks = chosen.scenes.places(key);
             ranks.extend(chosen.cue.ranking.places(key));
             Candidate {
@@ -80,19 +80,12 @@ impl Pass<'_> {
         self.listed(ranking, &all).map(candidate).collect()
     }
 
-    fn ways_to_scene(&self, chosen: &Chosen, key: Key, id: &SceneId) -> Vec<Via> {
-        let topics = self.memory.topics_of(id);
-        let passed = topics.filter(|topic| {
-            let key = self.indices.key(&Host::Topic(topic.id.clone()));
-            key.is_some_and(|key| chosen.passed.contains(&key))
-        });
-        let mut ways: Vec<Via> = passed
-            .map(|topic| Via::Topic {
-                topic: topic.id.clone(),
-                title: topic.title.clone(),
-            })
-            .collect();
-        if !self.config.topic_filter || self.memory.topics_of(id).next().is_none() {
+    fn ways_to_scene(&self, chosen: &Chosen, key: Key) -> Vec<Via> {
+        let topics = self.indices.links().topics_of(key);
+        let passed = topics.iter().filter(|topic| chosen.passed.contains(topic));
+        let passed = passed.map(|&topic| self.indices.topics()[topic as usize].clone());
+        let mut ways: Vec<Via> = passed.map(|topic| self.by_topic(topic)).collect();
+        if !self.config.topic_filter || topics.is_empty() {
             ways.push(Via::Unfiltered);
         }
         let fired = chosen.cue.fired(key);
@@ -103,6 +96,14 @@ impl Pass<'_> {
                 .map(Via::Trigger),
         );
         ways
+    }
+
+    fn by_topic(&self, topic: TopicId) -> Via {
+        let title = self
+            .memory
+            .topic(&topic)
+            .map_or_else(String::new, |known| known.title.clone());
+        Via::Topic { topic, title }
     }
 
     fn item_candidates(&self, chosen: &Chosen) -> Vec<Candidate<ItemId>> {
@@ -117,7 +118,7 @@ impl Pass<'_> {
                     .then_some(Channel::Trigger)
             };
             let fate = self.fate(chosen, &Host::Item(id.clone()), channel);
-            let via = self.ways_to_item(chosen, key, &id);
+            let via = self.ways_to_item(chosen, key);
             Candidate {
                 id,
                 via,
@@ -130,15 +131,12 @@ impl Pass<'_> {
         self.listed(&chosen.items, &all).map(candidate).collect()
     }
 
-    fn ways_to_item(&self, chosen: &Chosen, key: Key, id: &ItemId) -> Vec<Via> {
-        let sources = self.memory.sources(id).filter(|scene| {
-            let key = self.indices.key(&Host::Scene(scene.id.clone()));
-            key.is_some_and(|key| chosen.pool.contains(key))
-        });
+    fn ways_to_item(&self, chosen: &Chosen, key: Key) -> Vec<Via> {
+        let sources = self.indices.links().sources(key).iter();
+        let sources = sources.filter(|&&scene| chosen.pool.contains(scene));
+        let scene = |&scene: &Key| self.indices.scenes()[scene as usize].clone();
         let mut ways: Vec<Via> = sources
-            .map(|scene| Via::Scene {
-                scene: scene.id.clone(),
-            })
+            .map(|key| Via::Scene { scene: scene(key) })
             .collect();
         let fired = chosen
             .fired

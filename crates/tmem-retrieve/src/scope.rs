@@ -18,11 +18,10 @@ pub(crate) struct Scope {
 impl Scope {
     pub(crate) fn of(memory: &Memory, indices: &Indices, query: &Query) -> Self {
         let filter = Filter { memory, query };
-        let open = memory.conversations().flat_map(|c| memory.open_turns(c));
-        let open = open
-            .filter(|turn| filter.turn(turn))
-            .map(|turn| Host::Turn(turn.id.clone()));
-        let open_turns = keys(indices, open);
+        let turn = |&key: &Key| memory.turn(&indices.turns()[key as usize]);
+        let open = indices.links().open_turns().iter();
+        let open_turns = open.filter(|key| turn(key).is_some_and(|turn| filter.turn(turn)));
+        let open_turns = open_turns.collect();
         if query.conversation.is_none() && query.at.is_none() {
             return Self {
                 open_turns,

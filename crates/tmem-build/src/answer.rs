@@ -18,10 +18,28 @@ pub fn answer(
     prompts: &Prompts,
 ) -> Request {
     let template = prompts.get("answer", config.short_prompts);
-    let date = at.map_or(String::new(), |at| format!("The question is asked on {}.", when::day(at.date())));
-    let context = if context.trim().is_empty() { "(nothing was found)" } else { context };
-    let values = [("context", context), ("question", question), ("date", &date)];
-    let params = Params { max_tokens: config.caps.answer, temperature: Some(0.0) };
+    let date = at.map_or(String::new(), |at| {
+        format!("The question is asked on {}.", when::day(at.date()))
+    });
+    let context = if context.trim().is_empty() {
+        "(nothing was found)"
+    } else {
+        context
+    };
+    let values = [
+        ("context", context),
+        ("question", question),
+        ("date", &date),
+    ];
+    let params = Params {
+        max_tokens: config.caps.answer,
+        temperature: Some(0.0),
+    };
     let prompt = template.prompt.clone();
-    Request { prompt, messages: template.fill(&values), schema: None, params }
+    Request {
+        prompt,
+        messages: template.fill(&values),
+        schema: None,
+        params,
+    }
 }

@@ -148,11 +148,11 @@ impl Default for BuildConfig {
             write_batch: 5,
             narrative: true,
             topic_block: 16,
-            topics_offered: 40,
+            topics_offered: 30,
             topic_keywords: 16,
             items_scenes: 12,
-            context_scenes: 12,
-            known_items: 40,
+            context_scenes: 8,
+            known_items: 24,
             items_per_scene: 14,
             facts_by_turn: false,
             fact_terms: 3,
@@ -177,8 +177,17 @@ impl Default for BuildConfig {
     }
 }
 
-const CONCRETE: &[&str] = &["consequence", "goal", "state", "value", "contrast", "feeling"];
-const PLAIN: &[&str] = &["theme", "change", "lapse", "outcome", "doubt", "habit", "feeling"];
+const CONCRETE: &[&str] = &[
+    "consequence",
+    "goal",
+    "state",
+    "value",
+    "contrast",
+    "feeling",
+];
+const PLAIN: &[&str] = &[
+    "theme", "change", "lapse", "outcome", "doubt", "habit", "feeling",
+];
 
 impl BuildConfig {
     /// For embedded models of 0.5 to 1.5 billion parameters: few tokens out, one thing a call.
@@ -206,7 +215,7 @@ impl BuildConfig {
             concepts_per_item: 1,
             rationale: false,
             scene_trigger_batch: 1,
-            scene_attributes: names(&["situation", "emotion"]),
+            scene_attributes: names(&["situation"]),
             concrete_horizons: Vec::new(),
             plain_horizons: names(&["theme", "change", "outcome"]),
             persona_tokens: 900,
@@ -225,7 +234,12 @@ fn names(list: &[&str]) -> Vec<String> {
 
 impl Default for Hygiene {
     fn default() -> Self {
-        Self { item_restates: 0.6, horizon_restates: 0.95, duplicate: 0.8, least_terms: 2 }
+        Self {
+            item_restates: 0.6,
+            horizon_restates: 0.95,
+            duplicate: 0.8,
+            least_terms: 2,
+        }
     }
 }
 

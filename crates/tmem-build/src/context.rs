@@ -35,7 +35,9 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(crate) fn state(&self, stage: Stage, target: &str) -> Option<JobState> {
-        self.jobs.get(self.conversation, stage, target).map(|job| job.state)
+        self.jobs
+            .get(self.conversation, stage, target)
+            .map(|job| job.state)
     }
 
     /// Whether a target wants work: new or pending.
@@ -57,22 +59,38 @@ impl<'a> Context<'a> {
 
     /// A row that says why `target` is not done.
     pub(crate) fn because(&self, stage: Stage, target: &str, state: JobState, why: &str) -> Job {
-        Job { reason: Some(why.to_owned()), ..self.job(stage, target, state) }
+        Job {
+            reason: Some(why.to_owned()),
+            ..self.job(stage, target, state)
+        }
     }
 
     /// `target` again, with half as much in the call; failed at the floor.
-    pub(crate) fn again(&self, stage: Stage, target: &str, level: u32, batch: usize, why: &str) -> Job {
+    pub(crate) fn again(
+        &self,
+        stage: Stage,
+        target: &str,
+        level: u32,
+        batch: usize,
+        why: &str,
+    ) -> Job {
         if level >= halvings(batch) + CLIPS {
             return self.because(stage, target, JobState::Failed, why);
         }
         let result = Some(json!({"split": level + 1}));
-        Job { result, ..self.because(stage, target, JobState::Pending, why) }
+        Job {
+            result,
+            ..self.because(stage, target, JobState::Pending, why)
+        }
     }
 
     /// How turns are shown when work of `batch` was split `level` times.
     pub(crate) fn look(&self, level: u32, batch: usize) -> Look {
         let clips = level.saturating_sub(halvings(batch));
-        Look { clip: (self.config.turn_chars >> (2 * clips)).max(40), gap_hours: self.config.gap_hours }
+        Look {
+            clip: (self.config.turn_chars >> (2 * clips)).max(40),
+            gap_hours: self.config.gap_hours,
+        }
     }
 
     /// The ids to give next.
@@ -86,7 +104,10 @@ impl<'a> Context<'a> {
 
     /// Turns of a scene that say something.
     pub(crate) fn spoken(&self, scene: &SceneId) -> Vec<&'a Turn> {
-        self.memory.scene_turns(scene).filter(|turn| !blank(turn)).collect()
+        self.memory
+            .scene_turns(scene)
+            .filter(|turn| !blank(turn))
+            .collect()
     }
 }
 
@@ -110,7 +131,10 @@ pub(crate) fn batches<T>(targets: Vec<(usize, u32, T)>, size: usize) -> Vec<(u32
     let size = size.max(1);
     let mut blocks: BTreeMap<(usize, u32), Vec<T>> = BTreeMap::new();
     for (ordinal, level, target) in targets {
-        blocks.entry((ordinal / size, level)).or_default().push(target);
+        blocks
+            .entry((ordinal / size, level))
+            .or_default()
+            .push(target);
     }
     let mut calls = Vec::new();
     for ((_, level), block) in blocks {
@@ -129,7 +153,14 @@ mod tests {
 
     #[test]
     fn a_block_is_one_call_and_what_was_split_goes_in_halves() {
-        let targets = vec![(0, 0, 'a'), (1, 0, 'b'), (4, 0, 'c'), (5, 1, 'd'), (6, 1, 'e'), (7, 1, 'f')];
+        let targets = vec![
+            (0, 0, 'a'),
+            (1, 0, 'b'),
+            (4, 0, 'c'),
+            (5, 1, 'd'),
+            (6, 1, 'e'),
+            (7, 1, 'f'),
+        ];
         let expect = vec![
             (0, vec!['a', 'b']),
             (0, vec!['c']),

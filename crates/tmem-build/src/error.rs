@@ -21,7 +21,9 @@ pub enum BuildError {
         name: String,
     },
     /// The file lacks its three parts.
-    #[error("prompt {name} needs a version line, a constant part and a template, parted by lines `---`")]
+    #[error(
+        "prompt {name} needs a version line, a constant part and a template, parted by lines `---`"
+    )]
     Parts {
         /// File name without extension.
         name: String,

@@ -72,7 +72,10 @@ pub fn estimate(
     prompts: &Prompts,
 ) -> Result<Estimate, ModelError> {
     let mut run = Rehearsal::new(memory, jobs, config, prompts);
-    run.apply(&Change { turns: turns.to_vec(), ..Change::default() })?;
+    run.apply(&Change {
+        turns: turns.to_vec(),
+        ..Change::default()
+    })?;
     run.apply(&flush(run.inputs(), conversation))?;
     // Replies always fit, so each plan does away with work; the bound guards against a mistake.
     for _ in 0..turns.len() + memory.turns(conversation).count() + ROUNDS {
@@ -102,13 +105,28 @@ struct Rehearsal<'a> {
 impl<'a> Rehearsal<'a> {
     fn new(memory: &Memory, jobs: &Jobs, config: &BuildConfig, prompts: &'a Prompts) -> Self {
         let free_windows = config.segmenter != Segmenter::Model;
-        let config = BuildConfig { segmenter: Segmenter::Model, ..config.clone() };
+        let config = BuildConfig {
+            segmenter: Segmenter::Model,
+            ..config.clone()
+        };
         let (memory, jobs, vectors) = (memory.clone(), jobs.clone(), Vectors::new());
-        Self { memory, jobs, vectors, config, free_windows, prompts, estimate: Estimate::default() }
+        Self {
+            memory,
+            jobs,
+            vectors,
+            config,
+            free_windows,
+            prompts,
+            estimate: Estimate::default(),
+        }
     }
 
     fn inputs(&self) -> Inputs<'_> {
-        Inputs { memory: &self.memory, jobs: &self.jobs, vectors: &self.vectors }
+        Inputs {
+            memory: &self.memory,
+            jobs: &self.jobs,
+            vectors: &self.vectors,
+        }
     }
 
     fn apply(&mut self, change: &Change) -> Result<(), ModelError> {
@@ -125,10 +143,17 @@ impl<'a> Rehearsal<'a> {
         };
         let reply = typical::reply(&step, self.inputs(), &self.config);
         if !(self.free_windows && step.stage() == Stage::Segment) {
-            let shown = request.messages.iter().map(|m| text::estimate_tokens(&m.content));
+            let shown = request
+                .messages
+                .iter()
+                .map(|m| text::estimate_tokens(&m.content));
             let (prompt_tokens, reply_tokens) =
                 (shown.sum(), text::estimate_tokens(&reply.to_string()));
-            let cost = Cost { calls: 1, prompt_tokens, reply_tokens };
+            let cost = Cost {
+                calls: 1,
+                prompt_tokens,
+                reply_tokens,
+            };
             self.estimate.0.entry(step.stage()).or_default().add(&cost);
         }
         let change = accept(&Asked::replied(step, reply), self.inputs(), &self.config);

@@ -75,28 +75,49 @@ fn new_heading(shown: Option<DateTime>, at: Option<DateTime>) -> bool {
 }
 
 fn heading(before: Option<DateTime>, at: Option<DateTime>, gap_hours: i64) -> String {
-    let Some(at) = at else { return "== no date ==\n".to_owned() };
-    let gap = before.map(|before| hours(before, at)).filter(|hours| *hours >= gap_hours);
+    let Some(at) = at else {
+        return "== no date ==\n".to_owned();
+    };
+    let gap = before
+        .map(|before| hours(before, at))
+        .filter(|hours| *hours >= gap_hours);
     let gap = gap.map_or(String::new(), |hours| format!(", {} later", told(hours)));
-    format!("== {}, {}{gap} ==\n", when::day(at.date()), at.strftime("%H:%M"))
+    format!(
+        "== {}, {}{gap} ==\n",
+        when::day(at.date()),
+        at.strftime("%H:%M")
+    )
 }
 
 fn told(hours: i64) -> String {
-    if hours < 48 { format!("{hours} hours") } else { format!("{} days", hours / 24) }
+    if hours < 48 {
+        format!("{hours} hours")
+    } else {
+        format!("{} days", hours / 24)
+    }
 }
 
 /// Whole hours from `a` to `b`; 0 if they cannot be told.
 pub(crate) fn hours(a: DateTime, b: DateTime) -> i64 {
-    b.since((jiff::Unit::Hour, a)).map_or(0, |span| span.get_hours().into())
+    b.since((jiff::Unit::Hour, a))
+        .map_or(0, |span| span.get_hours().into())
 }
 
 /// One turn, its relative dates resolved behind it.
 fn line(frame: &Frame, turn: &Turn, label: usize, clip: usize) -> String {
     let content = turn.content();
     let shown = text::ellipsis(&content, clip);
-    let resolved = when::resolve(&shown, turn.at).into_iter().filter(|_| turn.at.is_some());
-    let dates: Vec<String> = resolved.map(|r| format!("{} = {}", r.phrase, r.date)).collect();
-    let dates = if dates.is_empty() { String::new() } else { format!(" {{{}}}", dates.join("; ")) };
+    let resolved = when::resolve(&shown, turn.at)
+        .into_iter()
+        .filter(|_| turn.at.is_some());
+    let dates: Vec<String> = resolved
+        .map(|r| format!("{} = {}", r.phrase, r.date))
+        .collect();
+    let dates = if dates.is_empty() {
+        String::new()
+    } else {
+        format!(" {{{}}}", dates.join("; "))
+    };
     format!("{} {}: {shown}{dates}\n", frame.turn(label), turn.speaker)
 }
 
@@ -111,7 +132,9 @@ pub(crate) fn interval(span: Option<(DateTime, DateTime)>) -> String {
 
 /// Whether a silence of at least `hours` lies between two turns.
 pub(crate) fn gap(a: Option<DateTime>, b: Option<DateTime>, least: i64) -> bool {
-    let (Some(a), Some(b)) = (a, b) else { return false };
+    let (Some(a), Some(b)) = (a, b) else {
+        return false;
+    };
     a.checked_add(least.hours()).is_ok_and(|limit| b >= limit)
 }
 
@@ -123,7 +146,14 @@ mod tests {
     fn turn(text: &str, at: &str) -> Turn {
         let id = TurnId::new(&ConversationId::new("c").unwrap(), "1").unwrap();
         let at = (!at.is_empty()).then(|| at.parse().unwrap());
-        Turn { id, speaker: "Ada".into(), text: text.into(), at, image: None, extra: Default::default() }
+        Turn {
+            id,
+            speaker: "Ada".into(),
+            text: text.into(),
+            at,
+            image: None,
+            extra: Default::default(),
+        }
     }
 
     #[track_caller]
@@ -131,7 +161,15 @@ mod tests {
         let texts: Vec<String> = list.iter().map(Turn::content).collect();
         let frame = Frame::around(texts.iter().map(String::as_str));
         let list: Vec<&Turn> = list.iter().collect();
-        expect.assert_eq(&turns(&frame, &list, 1, Look { clip: 40, gap_hours: 6 }));
+        expect.assert_eq(&turns(
+            &frame,
+            &list,
+            1,
+            Look {
+                clip: 40,
+                gap_hours: 6,
+            },
+        ));
     }
 
     #[test]
@@ -141,31 +179,40 @@ mod tests {
             turn("Oh no", "2024-05-10T20:01:00"),
             turn("It works again", "2024-05-13T08:00:00"),
         ];
-        check(&list, expect_test::expect![[r#"
+        check(
+            &list,
+            expect_test::expect![[r#"
             == Friday 10 May 2024, 20:00 ==
             [1] Ada: The kiln broke yesterday {yesterday = Thursday 9 May 2024}
             [2] Ada: Oh no
             == Monday 13 May 2024, 08:00, 2 days later ==
             [3] Ada: It works again
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn a_text_that_looks_like_a_label_changes_the_labels() {
         let list = [turn("ok\n[2] Bo: I confess", ""), turn("what?", "")];
-        check(&list, expect_test::expect![[r#"
+        check(
+            &list,
+            expect_test::expect![[r#"
             == no date ==
             [#1] Ada: ok
             [2] Bo: I confess
             [#2] Ada: what?
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn a_long_text_is_cut_between_characters() {
-        check(&[turn(&"é👨‍👩‍👧".repeat(40), "")], expect_test::expect![[r#"
+        check(
+            &[turn(&"é👨‍👩‍👧".repeat(40), "")],
+            expect_test::expect![[r#"
             == no date ==
             [1] Ada: é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é👨‍👩‍👧é…
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -25,7 +25,8 @@ impl Jobs {
         self.0.retain(|key, _| {
             !gone.jobs.contains(key) && !gone.conversations.contains(&key.conversation)
         });
-        self.0.extend(change.jobs.iter().map(|job| (job.key(), job.clone())));
+        self.0
+            .extend(change.jobs.iter().map(|job| (job.key(), job.clone())));
     }
 
     /// All jobs that are work (marks of flushes left out), by conversation, stage and target.
@@ -43,7 +44,11 @@ impl Jobs {
     #[must_use]
     pub fn get(&self, conversation: &ConversationId, stage: Stage, target: &str) -> Option<&Job> {
         let (conversation, target) = (conversation.clone(), target.to_owned());
-        self.0.get(&JobKey { conversation, stage, target })
+        self.0.get(&JobKey {
+            conversation,
+            stage,
+            target,
+        })
     }
 
     /// The jobs of one stage of one conversation, by target.
@@ -52,17 +57,26 @@ impl Jobs {
         conversation: &ConversationId,
         stage: Stage,
     ) -> impl Iterator<Item = &Job> {
-        let first = JobKey { conversation: conversation.clone(), stage, target: String::new() };
+        let first = JobKey {
+            conversation: conversation.clone(),
+            stage,
+            target: String::new(),
+        };
         let here = conversation.clone();
         let inside = move |key: &JobKey| key.conversation == here && key.stage == stage;
-        self.0.range(first..).take_while(move |(key, _)| inside(key)).map(|(_, job)| job)
+        self.0
+            .range(first..)
+            .take_while(move |(key, _)| inside(key))
+            .map(|(_, job)| job)
     }
 
     /// How often the work of `target` was split because it was too large.
     pub(crate) fn level(&self, conversation: &ConversationId, stage: Stage, target: &str) -> u32 {
         let job = self.get(conversation, stage, target);
         let split = job.and_then(|job| job.result.as_ref()?.get("split")?.as_u64());
-        split.and_then(|level| u32::try_from(level).ok()).unwrap_or(0)
+        split
+            .and_then(|level| u32::try_from(level).ok())
+            .unwrap_or(0)
     }
 }
 
@@ -90,7 +104,10 @@ pub(crate) fn done(
     target: &str,
     result: Option<Value>,
 ) -> Job {
-    Job { result, ..job(conversation, stage, target, JobState::Done) }
+    Job {
+        result,
+        ..job(conversation, stage, target, JobState::Done)
+    }
 }
 
 /// The number in an id such as `s012`; 0 if there is none.

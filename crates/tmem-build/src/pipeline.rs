@@ -17,11 +17,7 @@ use crate::step::{Answer, Asked, Step, Work};
 /// ask them side by side and [`accept`] the answers in this order. Empty when nothing is left.
 /// Work that failed or was refused is not among them until [`retry`] reopens it.
 #[must_use]
-pub fn plan(
-    inputs: Inputs<'_>,
-    conversation: &ConversationId,
-    config: &BuildConfig,
-) -> Vec<Step> {
+pub fn plan(inputs: Inputs<'_>, conversation: &ConversationId, config: &BuildConfig) -> Vec<Step> {
     let ctx = context(inputs, conversation, config);
     if !close::scenes(&ctx).is_empty() {
         return vec![step(&ctx, Stage::Segment, 0, Work::Close)];
@@ -41,7 +37,11 @@ pub fn plan(
         if steps.is_empty() {
             steps.extend(stage(&ctx, Stage::ItemTriggers, item_triggers::ready(&ctx)));
         }
-        steps.extend(stage(&ctx, Stage::SceneTriggers, scene_triggers::ready(&ctx)));
+        steps.extend(stage(
+            &ctx,
+            Stage::SceneTriggers,
+            scene_triggers::ready(&ctx),
+        ));
     }
     steps.extend(stage(&ctx, Stage::Personas, personas::ready(&ctx)));
     steps
@@ -55,10 +55,12 @@ pub fn wanted(
     config: &BuildConfig,
 ) -> Vec<TurnId> {
     let ctx = context(inputs, conversation, config);
-    let cuts = segment::ready(&ctx).into_iter().filter_map(|work| match work {
-        Work::Cut(window) if config.segmenter == Segmenter::Embeddings => Some(window.turns),
-        _ => None,
-    });
+    let cuts = segment::ready(&ctx)
+        .into_iter()
+        .filter_map(|work| match work {
+            Work::Cut(window) if config.segmenter == Segmenter::Embeddings => Some(window.turns),
+            _ => None,
+        });
     let mut turns: Vec<TurnId> = Vec::new();
     for turn in cuts.flatten() {
         if !turns.contains(&turn) {
@@ -78,9 +80,23 @@ pub fn prompt(
 ) -> Option<Request> {
     let ctx = context(inputs, &step.conversation, config);
     let draft = draft(&ctx, step, prompts)?;
-    let Draft { template, messages, schema, cap, .. } = draft;
-    let params = Params { max_tokens: cap, temperature: Some(0.0) };
-    Some(Request { prompt: template.prompt.clone(), messages, schema: Some(schema), params })
+    let Draft {
+        template,
+        messages,
+        schema,
+        cap,
+        ..
+    } = draft;
+    let params = Params {
+        max_tokens: cap,
+        temperature: Some(0.0),
+    };
+    Some(Request {
+        prompt: template.prompt.clone(),
+        messages,
+        schema: Some(schema),
+        params,
+    })
 }
 
 /// Asks the model what the step asks, if it asks anything. Never fails: whatever happens becomes
@@ -94,9 +110,15 @@ pub async fn ask(
 ) -> Asked {
     let ctx = context(inputs, &step.conversation, config);
     let Some(draft) = draft(&ctx, &step, prompts) else {
-        return Asked { step, answer: Answer::Local };
+        return Asked {
+            step,
+            answer: Answer::Local,
+        };
     };
-    let params = Params { max_tokens: draft.cap, temperature: Some(0.0) };
+    let params = Params {
+        max_tokens: draft.cap,
+        temperature: Some(0.0),
+    };
     let mut ask = Ask::new(draft.template.prompt.clone(), draft.messages, params);
     ask.salvage = draft.salvage;
     let (key, schema) = (draft.key, draft.schema);
@@ -118,9 +140,8 @@ pub fn accept(asked: &Asked, inputs: Inputs<'_>, config: &BuildConfig) -> Change
     let ctx = context(inputs, &step.conversation, config);
     match &asked.answer {
         Answer::Local => local(&ctx, step),
-        Answer::Value(reply) => taken(&ctx, step, reply).unwrap_or_else(|why| {
-            unanswered(&ctx, step, JobState::Failed, &why)
-        }),
+        Answer::Value(reply) => taken(&ctx, step, reply)
+            .unwrap_or_else(|why| unanswered(&ctx, step, JobState::Failed, &why)),
         Answer::Waiting(why) => unanswered(&ctx, step, JobState::Pending, why),
         Answer::Refused(why) if step.targets().len() > 1 => smaller(&ctx, step, why),
         Answer::Refused(why) => unanswered(&ctx, step, JobState::Refused, why),
@@ -145,26 +166,46 @@ pub async fn run(
 /// later begin anew. Empty if the last turn is marked already.
 #[must_use]
 pub fn flush(inputs: Inputs<'_>, conversation: &ConversationId) -> Change {
-    let Some(last) = inputs.memory.turns(conversation).last() else { return Change::default() };
+    let Some(last) = inputs.memory.turns(conversation).last() else {
+        return Change::default();
+    };
     let target = format!("{}{}", FLUSH, last.id.local());
-    if inputs.jobs.get(conversation, Stage::Segment, &target).is_some() {
+    if inputs
+        .jobs
+        .get(conversation, Stage::Segment, &target)
+        .is_some()
+    {
         return Change::default();
     }
     let jobs = vec![done(conversation, Stage::Segment, &target, None)];
-    Change { jobs, ..Change::default() }
+    Change {
+        jobs,
+        ..Change::default()
+    }
 }
 
 /// Makes what failed or was refused pending again. Empty if there is nothing of the kind.
 #[must_use]
 pub fn retry(jobs: &Jobs, conversation: &ConversationId) -> Change {
     let lost = |job: &&Job| matches!(job.state, JobState::Failed | JobState::Refused);
-    let mine = jobs.iter().filter(|job| job.conversation == *conversation).filter(lost);
+    let mine = jobs
+        .iter()
+        .filter(|job| job.conversation == *conversation)
+        .filter(lost);
     let reopened = |job: &Job| {
         let upto = job.result.as_ref().and_then(|result| result.get("upto"));
         let result = upto.map(|upto| serde_json::json!({"upto": upto}));
-        Job { state: JobState::Pending, reason: None, result, ..job.clone() }
+        Job {
+            state: JobState::Pending,
+            reason: None,
+            result,
+            ..job.clone()
+        }
     };
-    Change { jobs: mine.map(reopened).collect(), ..Change::default() }
+    Change {
+        jobs: mine.map(reopened).collect(),
+        ..Change::default()
+    }
 }
 
 fn context<'a>(
@@ -172,8 +213,18 @@ fn context<'a>(
     conversation: &'a ConversationId,
     config: &'a BuildConfig,
 ) -> Context<'a> {
-    let Inputs { memory, jobs, vectors } = inputs;
-    Context { memory, jobs, vectors, conversation, config }
+    let Inputs {
+        memory,
+        jobs,
+        vectors,
+    } = inputs;
+    Context {
+        memory,
+        jobs,
+        vectors,
+        conversation,
+        config,
+    }
 }
 
 fn stage(
@@ -181,11 +232,19 @@ fn stage(
     stage: Stage,
     works: impl IntoIterator<Item = (u32, Work)>,
 ) -> Vec<Step> {
-    works.into_iter().map(|(level, work)| step(ctx, stage, level, work)).collect()
+    works
+        .into_iter()
+        .map(|(level, work)| step(ctx, stage, level, work))
+        .collect()
 }
 
 fn step(ctx: &Context<'_>, stage: Stage, level: u32, work: Work) -> Step {
-    Step { conversation: ctx.conversation.clone(), stage, level, work }
+    Step {
+        conversation: ctx.conversation.clone(),
+        stage,
+        level,
+        work,
+    }
 }
 
 /// What a call is made of.
@@ -204,22 +263,50 @@ fn draft<'a>(ctx: &Context<'_>, step: &Step, prompts: &'a Prompts) -> Option<Dra
     let (level, caps) = (step.level, ctx.config.caps);
     let of = |name: &str| prompts.get(name, ctx.config.short_prompts);
     let draft = |name, messages, schema, key, cap, salvage| {
-        Some(Draft { template: of(name), messages, schema, key, cap, salvage })
+        Some(Draft {
+            template: of(name),
+            messages,
+            schema,
+            key,
+            cap,
+            salvage,
+        })
     };
     match &step.work {
         Work::Cut(_) | Work::Close => None,
         Work::Window(window) => {
             let messages = segment::messages(ctx, window, prompts);
-            draft("segment", messages, segment::shape(ctx, window), "ends", caps.segment, false)
+            draft(
+                "segment",
+                messages,
+                segment::shape(ctx, window),
+                "ends",
+                caps.segment,
+                false,
+            )
         }
         Work::Scenes(scenes) if step.stage == Stage::Write => {
             let messages = write::messages(ctx, scenes, level, prompts);
-            draft("write", messages, write::shape(ctx, scenes.len()), "scenes", caps.write, true)
+            draft(
+                "write",
+                messages,
+                write::shape(ctx, scenes.len()),
+                "scenes",
+                caps.write,
+                true,
+            )
         }
         Work::Scenes(scenes) => {
             let messages = scene_triggers::messages(ctx, scenes, prompts);
             let shape = scene_triggers::shape(ctx, scenes.len());
-            draft("scene-triggers", messages, shape, "scenes", caps.scene_triggers, true)
+            draft(
+                "scene-triggers",
+                messages,
+                shape,
+                "scenes",
+                caps.scene_triggers,
+                true,
+            )
         }
         Work::Block { scenes, offered } => {
             let messages = topics::messages(ctx, scenes, offered, prompts);
@@ -228,16 +315,37 @@ fn draft<'a>(ctx: &Context<'_>, step: &Step, prompts: &'a Prompts) -> Option<Dra
         }
         Work::Topic(work) => {
             let messages = items::messages(ctx, work, level, prompts);
-            draft("items", messages, items::shape(ctx, work), "items", caps.items, false)
+            draft(
+                "items",
+                messages,
+                items::shape(ctx, work),
+                "items",
+                caps.items,
+                false,
+            )
         }
         Work::Items(items) => {
             let messages = item_triggers::messages(ctx, items, prompts);
             let shape = item_triggers::shape(ctx, items.len());
-            draft("item-triggers", messages, shape, "items", caps.item_triggers, true)
+            draft(
+                "item-triggers",
+                messages,
+                shape,
+                "items",
+                caps.item_triggers,
+                true,
+            )
         }
         Work::Persona { speaker, turns } => {
             let messages = personas::messages(ctx, speaker, turns, level, prompts);
-            draft("persona", messages, personas::shape(ctx), "summary", caps.personas, false)
+            draft(
+                "persona",
+                messages,
+                personas::shape(ctx),
+                "summary",
+                caps.personas,
+                false,
+            )
         }
     }
 }
@@ -290,7 +398,10 @@ fn taken(ctx: &Context<'_>, step: &Step, reply: &Value) -> Result<Change, String
 fn unanswered(ctx: &Context<'_>, step: &Step, state: JobState, why: &str) -> Change {
     if let (Work::Window(window), JobState::Refused) = (&step.work, state) {
         let jobs = vec![segment::by_gaps(ctx, window, state, why)];
-        return Change { jobs, ..Change::default() };
+        return Change {
+            jobs,
+            ..Change::default()
+        };
     }
     let row = |target: &String| {
         let mut job = ctx.because(step.stage, target, state, why);
@@ -298,7 +409,10 @@ fn unanswered(ctx: &Context<'_>, step: &Step, state: JobState, why: &str) -> Cha
         job.result = before.and_then(|job| job.result.clone());
         job
     };
-    Change { jobs: step.targets().iter().map(row).collect(), ..Change::default() }
+    Change {
+        jobs: step.targets().iter().map(row).collect(),
+        ..Change::default()
+    }
 }
 
 /// The step's work again, in halves; at the floor it is given up.
@@ -307,7 +421,10 @@ fn smaller(ctx: &Context<'_>, step: &Step, why: &str) -> Change {
     let batch = match &step.work {
         Work::Window(window) => {
             let jobs = vec![segment::too_large(ctx, window, why)];
-            return Change { jobs, ..Change::default() };
+            return Change {
+                jobs,
+                ..Change::default()
+            };
         }
         Work::Persona { turns, .. } => turns.len(),
         Work::Topic(_) => config.items_scenes,
@@ -320,10 +437,15 @@ fn smaller(ctx: &Context<'_>, step: &Step, why: &str) -> Change {
     };
     let row = |target: &String| {
         let mut job = ctx.again(stage, target, step.level, batch, why);
-        if let (Work::Persona { speaker, .. }, Some(result)) = (&step.work, job.result.take()) {
-            job.result = Some(personas::keeps(ctx, speaker, result));
+        if let Work::Persona { speaker, .. } = &step.work {
+            job.result = job
+                .result
+                .map(|result| personas::keeps(ctx, speaker, result));
         }
         job
     };
-    Change { jobs: step.targets().iter().map(row).collect(), ..Change::default() }
+    Change {
+        jobs: step.targets().iter().map(row).collect(),
+        ..Change::default()
+    }
 }

@@ -46,7 +46,11 @@ pub struct Prompts(BTreeMap<String, Template>);
 impl Default for Prompts {
     fn default() -> Self {
         let built_in = CATALOGUE.iter().map(|entry| parsed(entry, entry.1));
-        Self(built_in.collect::<Result<_, _>>().expect("a test parses every built-in prompt"))
+        Self(
+            built_in
+                .collect::<Result<_, _>>()
+                .expect("a test parses every built-in prompt"),
+        )
     }
 }
 
@@ -56,9 +60,15 @@ impl Prompts {
     /// # Errors
     /// [`BuildError`] names the file or prompt, and the placeholder or part that is wrong.
     pub fn load(folder: &Path) -> Result<Self, BuildError> {
-        std::fs::read_dir(folder)
-            .map_err(|source| BuildError::Read { path: folder.to_owned(), source })?;
-        CATALOGUE.iter().map(|entry| from_file(folder, entry)).collect::<Result<_, _>>().map(Self)
+        std::fs::read_dir(folder).map_err(|source| BuildError::Read {
+            path: folder.to_owned(),
+            source,
+        })?;
+        CATALOGUE
+            .iter()
+            .map(|entry| from_file(folder, entry))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     /// Names of all prompts, sorted.
@@ -68,8 +78,14 @@ impl Prompts {
 
     /// The prompt of that name, in its short form for small models if `short`.
     pub(crate) fn get(&self, name: &str, short: bool) -> &Template {
-        let full = if short { format!("short-{name}") } else { name.to_owned() };
-        self.0.get(&full).expect("stages ask for catalogued prompts only")
+        let full = if short {
+            format!("short-{name}")
+        } else {
+            name.to_owned()
+        };
+        self.0
+            .get(&full)
+            .expect("stages ask for catalogued prompts only")
     }
 }
 
@@ -105,7 +121,10 @@ impl Template {
     fn parse(name: &str, text: &str, placeholders: &[&str]) -> Result<Self, BuildError> {
         let text = text.replace("\r\n", "\n");
         let owned = || name.to_owned();
-        let first = text.lines().next().and_then(|line| line.strip_prefix("version:"));
+        let first = text
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("version:"));
         let version = first.and_then(|version| version.trim().parse().ok());
         let version = version.ok_or_else(|| BuildError::Version { name: owned() })?;
         let parts: Vec<&str> = text.splitn(3, "\n---\n").collect();
@@ -114,13 +133,26 @@ impl Template {
         };
         let (system, user) = (split(system.trim()), split(user.trim()));
         check(name, &system, &user, placeholders)?;
-        Ok(Self { prompt: Prompt { name: owned(), version }, system, user })
+        Ok(Self {
+            prompt: Prompt {
+                name: owned(),
+                version,
+            },
+            system,
+            user,
+        })
     }
 
     /// The messages, constant part first.
     pub(crate) fn fill(&self, values: &[(&str, &str)]) -> Vec<Message> {
-        let system = Message { role: Role::System, content: filled(&self.system, values) };
-        let user = Message { role: Role::User, content: filled(&self.user, values) };
+        let system = Message {
+            role: Role::System,
+            content: filled(&self.system, values),
+        };
+        let user = Message {
+            role: Role::User,
+            content: filled(&self.user, values),
+        };
         vec![system, user]
     }
 }
@@ -128,15 +160,29 @@ impl Template {
 /// Required ones are there, and no others but optional ones.
 fn check(name: &str, system: &[Part], user: &[Part], known: &[&str]) -> Result<(), BuildError> {
     let holes = || system.iter().chain(user).filter_map(Part::hole);
-    for &placeholder in known.iter().filter(|placeholder| !placeholder.ends_with('?')) {
-        if !user.iter().filter_map(Part::hole).any(|hole| hole == placeholder) {
+    for &placeholder in known
+        .iter()
+        .filter(|placeholder| !placeholder.ends_with('?'))
+    {
+        if !user
+            .iter()
+            .filter_map(Part::hole)
+            .any(|hole| hole == placeholder)
+        {
             let (name, placeholder) = (name.to_owned(), placeholder.to_owned());
             return Err(BuildError::Missing { name, placeholder });
         }
     }
-    let unknown = |hole: &&str| !known.iter().any(|known| known.trim_end_matches('?') == *hole);
+    let unknown = |hole: &&str| {
+        !known
+            .iter()
+            .any(|known| known.trim_end_matches('?') == *hole)
+    };
     match holes().find(unknown) {
-        Some(hole) => Err(BuildError::Unknown { name: name.into(), placeholder: hole.into() }),
+        Some(hole) => Err(BuildError::Unknown {
+            name: name.into(),
+            placeholder: hole.into(),
+        }),
         None => Ok(()),
     }
 }
@@ -154,7 +200,9 @@ impl Part {
 fn split(text: &str) -> Vec<Part> {
     let (mut parts, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("{{") {
-        let Some((name, behind)) = after.split_once("}}") else { break };
+        let Some((name, behind)) = after.split_once("}}") else {
+            break;
+        };
         parts.push(Part::Text(before.to_owned()));
         parts.push(Part::Hole(name.trim().to_owned()));
         rest = behind;
@@ -164,7 +212,12 @@ fn split(text: &str) -> Vec<Part> {
 }
 
 fn filled(parts: &[Part], values: &[(&str, &str)]) -> String {
-    let value = |name: &str| values.iter().find(|(key, _)| *key == name).map_or("", |pair| pair.1);
+    let value = |name: &str| {
+        values
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map_or("", |pair| pair.1)
+    };
     let text = |part: &Part| match part {
         Part::Text(text) => text.clone(),
         Part::Hole(name) => value(name).to_owned(),
@@ -191,30 +244,52 @@ mod tests {
         let said = r#"my config is {"port": 80} and the rule is {{x}} or {{turns}}"#;
         let messages = template.fill(&[("turns", said)]);
         assert_eq!(messages[1].content, format!("Read: {said} End."));
-        assert_eq!((messages[0].content.as_str(), template.prompt.version), ("Rules.", 3));
+        assert_eq!(
+            (messages[0].content.as_str(), template.prompt.version),
+            ("Rules.", 3)
+        );
     }
 
     #[test]
     fn what_a_file_lacks_is_named() {
         let no_version = parse("Rules.\n---\na\n---\n{{turns}}").unwrap_err();
-        assert_eq!(no_version, "prompt demo does not begin with a line `version: N`");
+        assert_eq!(
+            no_version,
+            "prompt demo does not begin with a line `version: N`"
+        );
         let parts = parse("version: 1\n---\nRules {{turns}}").unwrap_err();
-        assert!(parts.starts_with("prompt demo needs a version line"), "{parts}");
+        assert!(
+            parts.starts_with("prompt demo needs a version line"),
+            "{parts}"
+        );
         let missing = parse("version: 1\n---\nRules.\n---\nNothing.").unwrap_err();
         assert_eq!(missing, "prompt demo lacks the placeholder {{turns}}");
         let unknown = parse("version: 1\n---\nRules {{foo}}.\n---\n{{turns}}").unwrap_err();
-        assert_eq!(unknown, "prompt demo has the placeholder {{foo}}, which nothing fills");
+        assert_eq!(
+            unknown,
+            "prompt demo has the placeholder {{foo}}, which nothing fills"
+        );
     }
 
     #[test]
     fn a_folder_replaces_some_prompts_and_must_exist() {
         let folder = std::env::temp_dir().join(format!("tmem-prompts-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("segment.md"), "version: 9\n---\nOwn.\n---\n{{turns}}").unwrap();
+        std::fs::write(
+            folder.join("segment.md"),
+            "version: 9\n---\nOwn.\n---\n{{turns}}",
+        )
+        .unwrap();
         let prompts = Prompts::load(&folder).unwrap();
         assert_eq!(prompts.get("segment", false).prompt.version, 9);
-        assert_eq!(prompts.get("write", false), Prompts::default().get("write", false));
+        assert_eq!(
+            prompts.get("write", false),
+            Prompts::default().get("write", false)
+        );
         std::fs::remove_dir_all(&folder).unwrap();
-        assert!(matches!(Prompts::load(&folder), Err(BuildError::Read { .. })));
+        assert!(matches!(
+            Prompts::load(&folder),
+            Err(BuildError::Read { .. })
+        ));
     }
 }

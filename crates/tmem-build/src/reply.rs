@@ -16,7 +16,10 @@ pub(crate) fn elements<'a>(value: &'a Value, key: &str) -> Result<&'a [Value], S
 
 /// The text at `key`, on one line, at most `longest` characters; empty if there is none.
 pub(crate) fn text_at(value: &Value, key: &str, longest: usize) -> String {
-    value.get(key).and_then(Value::as_str).map_or(String::new(), |text| bounded(text, longest))
+    value
+        .get(key)
+        .and_then(Value::as_str)
+        .map_or(String::new(), |text| bounded(text, longest))
 }
 
 /// `text` on one line; if it is longer than `longest`, cut after its last whole sentence.
@@ -26,7 +29,9 @@ pub(crate) fn bounded(text: &str, longest: usize) -> String {
         return line;
     }
     let cut: String = line.chars().take(longest).collect();
-    let end = cut.rfind(['.', '!', '?', '。', '！', '？']).filter(|end| *end * 2 >= cut.len());
+    let end = cut
+        .rfind(['.', '!', '?', '。', '！', '？'])
+        .filter(|end| *end * 2 >= cut.len());
     match end {
         Some(end) => cut.chars().take(cut[..end].chars().count() + 1).collect(),
         None => text::ellipsis(&line, longest),
@@ -121,13 +126,19 @@ mod tests {
 
     #[test]
     fn a_text_at_its_limit_ends_with_its_last_sentence() {
-        assert_eq!(bounded("One two. Three four. Fi", 22), "One two. Three four.");
+        assert_eq!(
+            bounded("One two. Three four. Fi", 22),
+            "One two. Three four."
+        );
         assert_eq!(bounded("no sentence ends here at all", 12), "no sentence…");
         assert_eq!(bounded("short\nand\u{0} plain", 40), "short and plain");
     }
 
     #[test]
     fn a_missing_list_is_named() {
-        assert_eq!(elements(&json!({"cues": []}), "items").unwrap_err(), "the reply lacks `items`");
+        assert_eq!(
+            elements(&json!({"cues": []}), "items").unwrap_err(),
+            "the reply lacks `items`"
+        );
     }
 }

@@ -9,8 +9,10 @@ use tmem_llm::ReplySchema;
 /// An object with exactly these properties.
 pub(crate) fn object(properties: Vec<(&str, Value)>) -> Value {
     let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
-    let all: Map<String, Value> =
-        properties.iter().map(|(name, shape)| ((*name).to_owned(), shape.clone())).collect();
+    let all: Map<String, Value> = properties
+        .iter()
+        .map(|(name, shape)| ((*name).to_owned(), shape.clone()))
+        .collect();
     json!({"type": "object", "properties": all, "required": names, "additionalProperties": false})
 }
 
@@ -34,5 +36,8 @@ pub(crate) fn label(range: Option<(usize, usize)>) -> Value {
 
 /// The named schema.
 pub(crate) fn named(name: &str, schema: Value) -> ReplySchema {
-    ReplySchema { name: name.to_owned(), schema }
+    ReplySchema {
+        name: name.to_owned(),
+        schema,
+    }
 }

@@ -27,5 +27,8 @@ pub fn settled(memory: &Memory, jobs: &Jobs, conversation: &ConversationId) -> C
         all.push(done(conversation, Stage::Personas, &persona.speaker, upto));
     }
     all.retain(|job| jobs.get(conversation, job.stage, &job.target).is_none());
-    Change { jobs: all, ..Change::default() }
+    Change {
+        jobs: all,
+        ..Change::default()
+    }
 }

@@ -25,7 +25,10 @@ pub(crate) enum Work {
     /// Write scenes, or their triggers.
     Scenes(Vec<SceneId>),
     /// Assign scenes to topics.
-    Block { scenes: Vec<SceneId>, offered: Vec<TopicId> },
+    Block {
+        scenes: Vec<SceneId>,
+        offered: Vec<TopicId>,
+    },
     /// Extract the items of a topic.
     Topic(TopicWork),
     /// Write triggers of items.
@@ -60,7 +63,9 @@ impl Window {
     /// Its name among the jobs.
     pub(crate) fn target(&self) -> String {
         let ends = (self.turns.first(), self.turns.last());
-        let (Some(first), Some(last)) = ends else { return String::new() };
+        let (Some(first), Some(last)) = ends else {
+            return String::new();
+        };
         format!("{}..{}", first.local(), last.local())
     }
 }
@@ -70,7 +75,12 @@ impl TopicWork {
     fn targets(&self) -> Vec<String> {
         match &self.focus {
             Some(turn) => vec![fact_target(&self.topic, &self.own[0], turn)],
-            None => self.own.iter().chain(&self.joined).map(|s| membership(&self.topic, s)).collect(),
+            None => self
+                .own
+                .iter()
+                .chain(&self.joined)
+                .map(|s| membership(&self.topic, s))
+                .collect(),
         }
     }
 }
@@ -110,9 +120,10 @@ impl Step {
         match &self.work {
             Work::Window(window) | Work::Cut(window) => vec![window.target()],
             Work::Close => Vec::new(),
-            Work::Scenes(scenes) | Work::Block { scenes, .. } => {
-                scenes.iter().map(|scene| scene.local().to_owned()).collect()
-            }
+            Work::Scenes(scenes) | Work::Block { scenes, .. } => scenes
+                .iter()
+                .map(|scene| scene.local().to_owned())
+                .collect(),
             Work::Topic(work) => work.targets(),
             Work::Items(items) => items.iter().map(|item| item.local().to_owned()).collect(),
             Work::Persona { speaker, .. } => vec![speaker.clone()],
@@ -159,12 +170,18 @@ impl Asked {
 
     /// A step that takes no model.
     pub(crate) fn local(step: Step) -> Self {
-        Self { step, answer: Answer::Local }
+        Self {
+            step,
+            answer: Answer::Local,
+        }
     }
 
     /// The step with a reply that came from elsewhere.
     #[must_use]
     pub fn replied(step: Step, reply: Value) -> Self {
-        Self { step, answer: Answer::Value(reply) }
+        Self {
+            step,
+            answer: Answer::Value(reply),
+        }
     }
 }

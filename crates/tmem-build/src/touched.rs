@@ -21,8 +21,10 @@ pub fn touched(memory: &Memory, jobs: &Jobs, edited: Vec<Turn>, removed: &[TurnI
     let known = |id: &&TurnId| memory.turn(id).is_some();
     let removed: BTreeSet<TurnId> = removed.iter().filter(known).cloned().collect();
     let differs = |turn: &Turn| memory.turn(&turn.id).is_some_and(|old| old != turn);
-    let edited: Vec<Turn> =
-        edited.into_iter().filter(|turn| differs(turn) && !removed.contains(&turn.id)).collect();
+    let edited: Vec<Turn> = edited
+        .into_iter()
+        .filter(|turn| differs(turn) && !removed.contains(&turn.id))
+        .collect();
     let mut cascade = Cascade::new(memory, jobs, &edited, removed);
     cascade.scenes();
     cascade.items();
@@ -48,24 +50,32 @@ struct Cascade<'a> {
 }
 
 impl<'a> Cascade<'a> {
-    fn new(
-        memory: &'a Memory,
-        jobs: &'a Jobs,
-        edited: &[Turn],
-        removed: BTreeSet<TurnId>,
-    ) -> Self {
-        let changed: BTreeSet<TurnId> =
-            edited.iter().map(|turn| turn.id.clone()).chain(removed.iter().cloned()).collect();
+    fn new(memory: &'a Memory, jobs: &'a Jobs, edited: &[Turn], removed: BTreeSet<TurnId>) -> Self {
+        let changed: BTreeSet<TurnId> = edited
+            .iter()
+            .map(|turn| turn.id.clone())
+            .chain(removed.iter().cloned())
+            .collect();
         let scenes = changed.iter().filter_map(|turn| memory.scene_of(turn));
         let scenes = scenes.map(|scene| scene.id.clone()).collect();
         let (gone, change) = (BTreeSet::new(), Change::default());
-        Self { memory, jobs, removed, changed, scenes, gone, change }
+        Self {
+            memory,
+            jobs,
+            removed,
+            changed,
+            scenes,
+            gone,
+            change,
+        }
     }
 
     /// A scene that loses all its turns goes; one that keeps some is to be written anew.
     fn scenes(&mut self) {
         for id in self.scenes.clone() {
-            let Some(scene) = self.memory.scene(&id) else { continue };
+            let Some(scene) = self.memory.scene(&id) else {
+                continue;
+            };
             let keeps = |turn: &&TurnId| !self.removed.contains(turn);
             let turns: Vec<TurnId> = scene.turns.iter().filter(keeps).cloned().collect();
             if turns.is_empty() {
@@ -122,7 +132,9 @@ impl<'a> Cascade<'a> {
             topics.extend(self.memory.topics_of(scene).map(|topic| topic.id.clone()));
         }
         for id in topics {
-            let Some(topic) = self.memory.topic(&id) else { continue };
+            let Some(topic) = self.memory.topic(&id) else {
+                continue;
+            };
             match self.remaining(topic) {
                 Some(topic) => self.change.topics.push(topic),
                 None => self.change.removed.topics.push(id),
@@ -136,13 +148,23 @@ impl<'a> Cascade<'a> {
         let first = scenes.first().and_then(|id| self.memory.scene(id))?;
         let said = self.said(&scenes);
         let borne = |text: &str| text::terms(text).iter().all(|term| said.contains(term));
-        let keywords = topic.keywords.iter().filter(|word| borne(word)).cloned().collect();
+        let keywords = topic
+            .keywords
+            .iter()
+            .filter(|word| borne(word))
+            .cloned()
+            .collect();
         let title = if borne(&topic.title) || first.title.is_empty() {
             topic.title.clone()
         } else {
             first.title.clone()
         };
-        Some(Topic { title, keywords, scenes, ..topic.clone() })
+        Some(Topic {
+            title,
+            keywords,
+            scenes,
+            ..topic.clone()
+        })
     }
 
     /// Informative words of scenes: their texts, turns and speakers.
@@ -161,11 +183,15 @@ impl<'a> Cascade<'a> {
     fn speakers(&mut self, edited: &[Turn]) {
         let before = self.changed.iter().filter_map(|id| self.memory.turn(id));
         let all = before.chain(edited);
-        let who: BTreeSet<(ConversationId, String)> =
-            all.map(|turn| (turn.id.conversation().clone(), turn.speaker.clone())).collect();
+        let who: BTreeSet<(ConversationId, String)> = all
+            .map(|turn| (turn.id.conversation().clone(), turn.speaker.clone()))
+            .collect();
         for (conversation, speaker) in who {
             if self.memory.persona(&conversation, &speaker).is_some() {
-                self.change.removed.personas.push((conversation.clone(), speaker.clone()));
+                self.change
+                    .removed
+                    .personas
+                    .push((conversation.clone(), speaker.clone()));
             }
             self.reopen(&conversation, Stage::Personas, &speaker);
         }
@@ -173,7 +199,10 @@ impl<'a> Cascade<'a> {
 
     /// Windows over open turns that changed are looked at again.
     fn windows(&mut self) {
-        let open = self.changed.iter().filter(|turn| self.memory.scene_of(turn).is_none());
+        let open = self
+            .changed
+            .iter()
+            .filter(|turn| self.memory.scene_of(turn).is_none());
         let conversations: BTreeSet<ConversationId> =
             open.map(|turn| turn.conversation().clone()).collect();
         for conversation in conversations {
@@ -189,12 +218,22 @@ impl<'a> Cascade<'a> {
         for id in &self.removed {
             let conversation = id.conversation();
             let target = format!("{FLUSH}{}", id.local());
-            let Some(job) = self.jobs.get(conversation, Stage::Segment, &target) else { continue };
+            let Some(job) = self.jobs.get(conversation, Stage::Segment, &target) else {
+                continue;
+            };
             self.change.removed.jobs.push(job.key());
-            let before = self.memory.turns(conversation).take_while(|turn| turn.id != *id);
-            if let Some(last) = before.filter(|turn| !self.removed.contains(&turn.id)).last() {
+            let before = self
+                .memory
+                .turns(conversation)
+                .take_while(|turn| turn.id != *id);
+            if let Some(last) = before
+                .filter(|turn| !self.removed.contains(&turn.id))
+                .last()
+            {
                 let target = format!("{FLUSH}{}", last.id.local());
-                self.change.jobs.push(done(conversation, Stage::Segment, &target, None));
+                self.change
+                    .jobs
+                    .push(done(conversation, Stage::Segment, &target, None));
             }
         }
     }

@@ -26,8 +26,6 @@ struct Sizes {
     scene: usize,
     /// Memberships that a scene has beyond its first topic.
     further_topics: usize,
-    /// New topics in ten scenes.
-    new_topics: usize,
 }
 
 const FULL: Sizes = Sizes {
@@ -44,7 +42,6 @@ const FULL: Sizes = Sizes {
     persona: 825,
     scene: 7,
     further_topics: 1,
-    new_topics: 4,
 };
 
 const SHORT: Sizes = Sizes {
@@ -61,14 +58,23 @@ const SHORT: Sizes = Sizes {
     persona: 180,
     scene: 6,
     further_topics: 0,
-    new_topics: 4,
 };
 
 /// A reply such as a capable model gives to the step.
 pub(crate) fn reply(step: &Step, inputs: Inputs<'_>, config: &BuildConfig) -> Value {
-    let Inputs { memory, jobs, vectors } = inputs;
+    let Inputs {
+        memory,
+        jobs,
+        vectors,
+    } = inputs;
     let conversation = &step.conversation;
-    let ctx = Context { memory, jobs, vectors, conversation, config };
+    let ctx = Context {
+        memory,
+        jobs,
+        vectors,
+        conversation,
+        config,
+    };
     let sizes = if config.short_prompts { SHORT } else { FULL };
     let mut filler = Filler::new(&step.targets());
     match &step.work {
@@ -99,10 +105,15 @@ pub(crate) fn reply(step: &Step, inputs: Inputs<'_>, config: &BuildConfig) -> Va
 
 /// A closure after every `scene` turns of the conversation.
 fn ends(ctx: &Context<'_>, window: &[TurnId], scene: usize) -> Value {
-    let before = ctx.memory.turns(ctx.conversation).position(|turn| turn.id == window[0]);
+    let before = ctx
+        .memory
+        .turns(ctx.conversation)
+        .position(|turn| turn.id == window[0]);
     let before = before.unwrap_or(0);
     let labels = 1..=window.len();
-    let ends: Vec<usize> = labels.filter(|label| (before + label).is_multiple_of(scene)).collect();
+    let ends: Vec<usize> = labels
+        .filter(|label| (before + label).is_multiple_of(scene))
+        .collect();
     json!({"ends": ends})
 }
 
@@ -122,24 +133,38 @@ fn topics(
     config: &BuildConfig,
     filler: &mut Filler,
 ) -> Value {
-    let new = (scenes * sizes.new_topics).div_ceil(10).max(1);
+    // The more topics there are, the more scenes go on with one: about 27 topics for 68 scenes.
+    let new = (scenes * 9 * 8).div_ceil(10 * (8 + offered)).max(1);
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); new + offered];
     for scene in 0..scenes {
         for further in 0..=sizes.further_topics {
             // The first goes to the topics opened here, so that each of them reads some scenes.
-            let place = if further == 0 { scene % new } else { (scene * 7 + 1) % (new + offered) };
+            let place = if further == 0 {
+                scene % new
+            } else {
+                (scene * 7 + 1) % (new + offered)
+            };
             members[place].push(scene + 1);
         }
     }
     let topic = |(place, mut scenes): (usize, Vec<usize>)| {
         scenes.dedup();
         let opened = place < new;
-        let count = if opened { config.topic_keywords.min(12) } else { 2 };
+        let count = if opened {
+            config.topic_keywords.min(12)
+        } else {
+            2
+        };
         let keywords: Vec<String> = (0..count).map(|_| filler.text(12)).collect();
-        let title = if opened { filler.text(38) } else { String::new() };
+        let title = if opened {
+            filler.text(38)
+        } else {
+            String::new()
+        };
         let label = if opened { 0 } else { place - new + 1 };
-        (!scenes.is_empty())
-            .then(|| json!({"topic": label, "title": title, "keywords": keywords, "scenes": scenes}))
+        (!scenes.is_empty()).then(
+            || json!({"topic": label, "title": title, "keywords": keywords, "scenes": scenes}),
+        )
     };
     json!({"topics": members.into_iter().enumerate().filter_map(topic).collect::<Vec<_>>()})
 }
@@ -178,7 +203,11 @@ fn triggers_of_item(
     let concepts: Vec<String> = concepts.collect();
     let bridge = |_| {
         let when = filler.text(sizes.bridge);
-        if config.rationale { json!({"when": when, "why": filler.text(sizes.why)}) } else { json!(when) }
+        if config.rationale {
+            json!({"when": when, "why": filler.text(sizes.why)})
+        } else {
+            json!(when)
+        }
     };
     let bridges: Vec<Value> = (0..config.triggers_per_item).map(bridge).collect();
     json!({"item": label, "concepts": concepts, "bridges": bridges})
@@ -195,7 +224,10 @@ fn triggers_of_scene(
     for name in &config.scene_attributes {
         fields.insert(name.clone(), json!(filler.text(sizes.attribute)));
     }
-    for (group, names) in [("later", &config.concrete_horizons), ("themes", &config.plain_horizons)] {
+    for (group, names) in [
+        ("later", &config.concrete_horizons),
+        ("themes", &config.plain_horizons),
+    ] {
         let one = |name: &String| (name.clone(), json!(filler.text(sizes.horizon)));
         let set: Map<String, Value> = names.iter().map(one).collect();
         if !set.is_empty() {
@@ -211,7 +243,9 @@ struct Filler(u64);
 impl Filler {
     fn new(seed: &[String]) -> Self {
         let bytes = seed.iter().flat_map(|target| target.bytes());
-        Self(bytes.fold(7, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte))))
+        Self(bytes.fold(7, |hash, byte| {
+            hash.wrapping_mul(31).wrapping_add(u64::from(byte))
+        }))
     }
 
     /// About `length` characters.
@@ -228,7 +262,10 @@ impl Filler {
 
     /// Six letters, different each time for a very long time.
     fn word(&mut self) -> String {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         let mut rest = self.0 >> 24;
         (0..6)
             .map(|_| {

@@ -93,10 +93,16 @@ const NUMBERS: &[(&str, i64)] = &[
 pub(crate) fn resolve(text: &str, at: Option<DateTime>) -> Vec<Resolved> {
     let mut found: Vec<Resolved> = Vec::new();
     for (start, end, meaning) in phrases(text) {
-        let overlaps = found.iter().any(|old| start < old.start + old.phrase.len() && old.start < end);
+        let overlaps = found
+            .iter()
+            .any(|old| start < old.start + old.phrase.len() && old.start < end);
         let date = at.map_or(Some(String::new()), |at| meaning.date(at.date()));
         if let Some(date) = date.filter(|_| !overlaps) {
-            found.push(Resolved { phrase: text[start..end].to_owned(), start, date });
+            found.push(Resolved {
+                phrase: text[start..end].to_owned(),
+                start,
+                date,
+            });
         }
     }
     found.sort_by_key(|resolved| resolved.start);
@@ -128,10 +134,14 @@ impl Meaning {
             Self::Last(weekday) => from.nth_weekday(-1, weekday).ok().map(day),
             Self::Next(weekday) => from.nth_weekday(1, weekday).ok().map(day),
             Self::Weeks(n) => from.checked_add(n.weeks()).ok().map(week),
-            Self::Months(n) => {
-                from.checked_add(n.months()).ok().map(|date| date.strftime("%B %Y").to_string())
-            }
-            Self::Years(n) => from.checked_add(n.years()).ok().map(|date| date.year().to_string()),
+            Self::Months(n) => from
+                .checked_add(n.months())
+                .ok()
+                .map(|date| date.strftime("%B %Y").to_string()),
+            Self::Years(n) => from
+                .checked_add(n.years())
+                .ok()
+                .map(|date| date.year().to_string()),
         }
     }
 }
@@ -194,18 +204,31 @@ fn near_spans(lower: &str) -> Vec<(usize, usize, Meaning)> {
 fn ago(lower: &str) -> Vec<(usize, usize, Meaning)> {
     let mut all = Vec::new();
     for (start, end) in places(lower, "ago") {
-        let mut words = lower[..start].trim_end().rsplitn(3, ' ');
-        let (Some(unit), Some(count)) = (words.next(), words.next()) else { continue };
-        let number = NUMBERS.iter().find(|(name, _)| *name == count).map(|(_, n)| *n);
+        let (before, unit) = last_word(&lower[..start]);
+        let (before, count) = last_word(before);
+        let number = NUMBERS
+            .iter()
+            .find(|(name, _)| *name == count)
+            .map(|(_, n)| *n);
         let number = number.or_else(|| count.parse::<u16>().ok().map(i64::from));
         let unit = unit.trim_end_matches('s');
         let known = ["day", "week", "month", "year"].contains(&unit);
         if let Some(n) = number.filter(|_| known) {
-            let first = lower[..start].trim_end().len() - lower[..start].trim_end().rsplitn(3, ' ').take(2).map(|w| w.len() + 1).sum::<usize>() + 1;
-            all.push((first, end, span(unit, -n)));
+            all.push((before.len(), end, span(unit, -n)));
         }
     }
     all
+}
+
+/// What comes before the last word, blank included, and that word.
+fn last_word(text: &str) -> (&str, &str) {
+    let text = text.trim_end();
+    let start = text.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+    text.split_at(if text.is_char_boundary(start) {
+        start
+    } else {
+        0
+    })
 }
 
 fn span(unit: &str, n: i64) -> Meaning {
@@ -220,13 +243,13 @@ fn span(unit: &str, n: i64) -> Meaning {
 /// Where `phrase` stands as words of its own; scripts without blanks need no border.
 fn places<'a>(text: &'a str, phrase: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
     let spaced = phrase.chars().all(|c| (c as u32) < 0x1100);
-    text.match_indices(phrase).map(|(start, found)| (start, start + found.len())).filter(
-        move |&(start, end)| {
+    text.match_indices(phrase)
+        .map(|(start, found)| (start, start + found.len()))
+        .filter(move |&(start, end)| {
             let before = text[..start].chars().next_back();
             let after = text[end..].chars().next();
             !spaced || !before.into_iter().chain(after).any(char::is_alphanumeric)
-        },
-    )
+        })
 }
 
 #[cfg(test)]
@@ -236,30 +259,63 @@ mod tests {
     #[track_caller]
     fn check(text: &str, at: &str, expect: &[&str]) {
         let at = (!at.is_empty()).then(|| at.parse().unwrap());
-        let found: Vec<String> =
-            resolve(text, at).into_iter().map(|r| format!("{} = {}", r.phrase, r.date)).collect();
+        let found: Vec<String> = resolve(text, at)
+            .into_iter()
+            .map(|r| format!("{} = {}", r.phrase, r.date))
+            .collect();
         assert_eq!(found, expect);
     }
 
     #[test]
     fn relative_words_count_from_the_turn() {
-        check("The sensor broke yesterday", "2024-05-10T20:00:00", &["yesterday = Thursday 9 May 2024"]);
+        check(
+            "The sensor broke yesterday",
+            "2024-05-10T20:00:00",
+            &["yesterday = Thursday 9 May 2024"],
+        );
         let week = "Last week = week of Monday 31 October 2022";
         check("Last week I flew to Oslo", "2022-11-07T09:00:00", &[week]);
-        check("I ran last Saturday.", "2023-05-25T13:14:00", &["last Saturday = Saturday 20 May 2023"]);
-        check("We moved three years ago", "2023-05-25T13:14:00", &["three years ago = 2020"]);
-        check("2 days ago, and last month", "2024-03-01T08:00:00", &["2 days ago = Wednesday 28 February 2024", "last month = February 2024"]);
+        check(
+            "I ran last Saturday.",
+            "2023-05-25T13:14:00",
+            &["last Saturday = Saturday 20 May 2023"],
+        );
+        check(
+            "We moved three years ago",
+            "2023-05-25T13:14:00",
+            &["three years ago = 2020"],
+        );
+        check(
+            "2 days ago, and last month",
+            "2024-03-01T08:00:00",
+            &[
+                "2 days ago = Wednesday 28 February 2024",
+                "last month = February 2024",
+            ],
+        );
     }
 
     #[test]
     fn other_languages_resolve_to_digits() {
-        check("明天我要去体检", "2024-02-28T10:00:00", &["明天 = 2024-02-29"]);
-        check("Gestern war ich müde", "2024-03-01T10:00:00", &["Gestern = 2024-02-29"]);
+        check(
+            "明天我要去体检",
+            "2024-02-28T10:00:00",
+            &["明天 = 2024-02-29"],
+        );
+        check(
+            "Gestern war ich müde",
+            "2024-03-01T10:00:00",
+            &["Gestern = 2024-02-29"],
+        );
     }
 
     #[test]
     fn the_longer_phrase_wins_and_parts_of_words_do_not_count() {
-        check("the day before yesterday", "2024-01-02T10:00:00", &["the day before yesterday = Sunday 31 December 2023"]);
+        check(
+            "the day before yesterday",
+            "2024-01-02T10:00:00",
+            &["the day before yesterday = Sunday 31 December 2023"],
+        );
         check("yesterdayish todays", "2024-01-02T10:00:00", &[]);
     }
 

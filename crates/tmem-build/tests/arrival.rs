@@ -37,20 +37,24 @@ fn straight(turns: &[Turn]) -> Bench {
     bench
 }
 
-fn keys(bench: &Bench) -> BTreeSet<String> {
-    bench.log.keys().cloned().collect()
-}
-
 #[test]
 fn scenes_are_a_partition_of_the_turns() {
     let turns = dialogue(90);
     let bench = straight(&turns);
-    let in_scenes: Vec<_> = bench.memory.scenes().flat_map(|scene| scene.turns.clone()).collect();
+    let in_scenes: Vec<_> = bench
+        .memory
+        .scenes()
+        .flat_map(|scene| scene.turns.clone())
+        .collect();
     let all: Vec<_> = turns.iter().map(|turn| turn.id.clone()).collect();
     assert_eq!(in_scenes, all);
     assert!(bench.memory.open_turns(&conversation()).next().is_none());
     for scene in bench.memory.scenes() {
-        assert!(bench.memory.topics_of(&scene.id).next().is_some(), "{}", scene.id);
+        assert!(
+            bench.memory.topics_of(&scene.id).next().is_some(),
+            "{}",
+            scene.id
+        );
         assert!(scene.scene_trigger.is_some() && !scene.horizon_triggers.is_empty());
     }
 }
@@ -102,7 +106,7 @@ proptest! {
         bench.build();
         let whole = straight(&turns);
         prop_assert_eq!(bench.outline(), whole.outline());
-        prop_assert_eq!(keys(&bench), keys(&whole));
+        prop_assert_eq!(bench.keys(), whole.keys());
     }
 
     #[test]
@@ -119,7 +123,7 @@ proptest! {
         bench.build();
         let whole = straight(&turns);
         prop_assert_eq!(bench.outline(), whole.outline());
-        prop_assert_eq!(keys(&bench), keys(&whole));
+        prop_assert_eq!(bench.keys(), whole.keys());
     }
 
     #[test]
@@ -128,7 +132,7 @@ proptest! {
         let bench = in_batches(&turns, late);
         let whole = straight(&turns);
         prop_assert_eq!(bench.outline(), whole.outline());
-        prop_assert_eq!(keys(&bench), keys(&whole));
+        prop_assert_eq!(bench.keys(), whole.keys());
     }
 }
 

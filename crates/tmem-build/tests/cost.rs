@@ -21,12 +21,27 @@ fn built(config: BuildConfig, turns: usize) -> Bench {
 fn a_whole_conversation_takes_at_most_200_calls_and_half_a_million_tokens() {
     let bench = built(BuildConfig::default(), 588);
     let tokens = bench.prompt_tokens + bench.reply_tokens;
-    let shape = (bench.memory.scenes().count(), bench.memory.items().count(), bench.memory.topics().count());
-    println!("{:?} calls, {} + {} tokens, {} rounds, {shape:?}", bench.calls, bench.prompt_tokens, bench.reply_tokens, bench.rounds);
-    assert!(bench.paid() <= 200, "{} calls: {:?}", bench.paid(), bench.calls);
+    let shape = (
+        bench.memory.scenes().count(),
+        bench.memory.items().count(),
+        bench.memory.topics().count(),
+    );
+    println!(
+        "{:?} calls, {} + {} tokens, {} rounds, {shape:?}",
+        bench.calls, bench.prompt_tokens, bench.reply_tokens, bench.rounds
+    );
+    assert!(
+        bench.paid() <= 200,
+        "{} calls: {:?}",
+        bench.paid(),
+        bench.calls
+    );
     assert!(tokens <= 500_000, "{tokens} tokens");
     assert!(bench.rounds <= 12, "{} rounds", bench.rounds);
-    assert!(shape.0 >= 80 && shape.1 >= 500 && shape.2 >= 30, "{shape:?}");
+    assert!(
+        shape.0 >= 80 && shape.1 >= 500 && shape.2 >= 30,
+        "{shape:?}"
+    );
     for item in bench.memory.items() {
         assert_eq!(item.triggers.len(), 8, "{item:?}");
     }
@@ -41,7 +56,10 @@ fn a_dry_run_predicts_calls_and_tokens_within_15_percent() {
         let foreseen = estimate(&memory, &jobs, &conversation(), &all, &config, &prompts).unwrap();
         let (calls, tokens) = (foreseen.total().calls, foreseen.total().tokens());
         let paid = bench.prompt_tokens + bench.reply_tokens;
-        println!("{turns}: {calls} of {} calls, {tokens} of {paid} tokens", bench.paid());
+        println!(
+            "{turns}: {calls} of {} calls, {tokens} of {paid} tokens",
+            bench.paid()
+        );
         for (stage, cost) in foreseen.stages() {
             println!("  {stage:?} {cost:?} of {:?}", bench.calls.get(&stage));
         }
@@ -53,14 +71,23 @@ fn a_dry_run_predicts_calls_and_tokens_within_15_percent() {
 #[track_caller]
 fn near(foreseen: usize, paid: usize, what: &str) {
     let (foreseen, paid) = (foreseen as f64, paid as f64);
-    assert!((foreseen / paid - 1.0).abs() <= 0.15, "{what}: {foreseen} foreseen, {paid} paid");
+    assert!(
+        (foreseen / paid - 1.0).abs() <= 0.15,
+        "{what}: {foreseen} foreseen, {paid} paid"
+    );
 }
 
 #[test]
 fn a_dry_run_changes_nothing_and_counts_only_what_is_left() {
     let bench = built(BuildConfig::default(), 60);
-    let foreseen =
-        estimate(&bench.memory, &bench.jobs, &conversation(), &[], &bench.config, &bench.prompts);
+    let foreseen = estimate(
+        &bench.memory,
+        &bench.jobs,
+        &conversation(),
+        &[],
+        &bench.config,
+        &bench.prompts,
+    );
     assert_eq!(foreseen.unwrap().total().calls, 0);
 }
 

@@ -26,14 +26,24 @@ fn schemas(config: BuildConfig) -> Vec<ReplySchema> {
 
 #[test]
 fn every_schema_is_strict_and_every_text_and_list_is_bounded() {
-    let small = BuildConfig { segmenter: Segmenter::Model, ..BuildConfig::small() };
+    let small = BuildConfig {
+        segmenter: Segmenter::Model,
+        ..BuildConfig::small()
+    };
     for config in [BuildConfig::default(), small] {
         let all = schemas(config);
         let mut names: Vec<&str> = all.iter().map(|schema| schema.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
-        let expect =
-            ["item_triggers", "items", "persona", "scene_triggers", "segment", "topics", "write"];
+        let expect = [
+            "item_triggers",
+            "items",
+            "persona",
+            "scene_triggers",
+            "segment",
+            "topics",
+            "write",
+        ];
         assert_eq!(names, expect);
         for schema in &all {
             tmem_llm::schema::assert_strict(&schema.schema);
@@ -46,7 +56,10 @@ fn bounded(schema: &Value, path: &str) {
     match schema["type"].as_str() {
         Some("string") => assert!(schema["maxLength"].is_u64(), "{path}: a text without bound"),
         Some("array") => {
-            assert!(schema["maxItems"].as_u64() > Some(0), "{path}: a list without bound");
+            assert!(
+                schema["maxItems"].as_u64() > Some(0),
+                "{path}: a list without bound"
+            );
             bounded(&schema["items"], &format!("{path}[]"));
         }
         Some("object") => {
@@ -60,8 +73,14 @@ fn bounded(schema: &Value, path: &str) {
 
 #[test]
 fn small_models_can_only_cite_what_was_offered() {
-    let all = schemas(BuildConfig { segmenter: Segmenter::Model, ..BuildConfig::small() });
+    let all = schemas(BuildConfig {
+        segmenter: Segmenter::Model,
+        ..BuildConfig::small()
+    });
     let items = all.iter().find(|schema| schema.name == "items").unwrap();
     let turn = &items.schema["properties"]["items"]["items"]["properties"]["turn"];
-    assert!(turn["minimum"] == 1 && turn["maximum"].as_u64() > Some(1), "{turn}");
+    assert!(
+        turn["minimum"] == 1 && turn["maximum"].as_u64() > Some(1),
+        "{turn}"
+    );
 }

@@ -16,8 +16,17 @@ pub(crate) fn scenes(ctx: &Context<'_>) -> Change {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for stretch in stretches(ctx) {
         let (ends, range) = frontier(ctx, &stretch);
-        let flushed = stretch.end.clone().filter(|_| range.end == stretch.turns.len());
-        split(ctx, &stretch.turns[range], &ends, flushed.as_ref(), &mut runs);
+        let flushed = stretch
+            .end
+            .clone()
+            .filter(|_| range.end == stretch.turns.len());
+        split(
+            ctx,
+            &stretch.turns[range],
+            &ends,
+            flushed.as_ref(),
+            &mut runs,
+        );
         if flushed.is_none() {
             break; // later scenes wait, so that scenes are numbered in arrival order
         }
@@ -55,7 +64,11 @@ fn under_ceiling<'a>(
     while run.len() > ctx.config.scene_max.max(1) {
         let rest = run.split_off(ceiling(ctx, &run));
         let scene = std::mem::replace(&mut run, rest);
-        let end = scene.last().expect("a cut leaves a turn on either side").id.clone();
+        let end = scene
+            .last()
+            .expect("a cut leaves a turn on either side")
+            .id
+            .clone();
         runs.push((scene, end));
     }
     run
@@ -69,7 +82,9 @@ fn ceiling(ctx: &Context<'_>, run: &[&Turn]) -> usize {
         (Some(a), Some(b)) => frame::hours(a, b),
         _ => 0,
     };
-    (most.div_ceil(2)..=most).max_by_key(|&end| (silence(end), end)).unwrap_or(most)
+    (most.div_ceil(2)..=most)
+        .max_by_key(|&end| (silence(end), end))
+        .unwrap_or(most)
 }
 
 /// Scenes of the runs. A blank turn goes to the scene that follows it; blank ones at the end of a

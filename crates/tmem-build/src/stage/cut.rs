@@ -26,7 +26,10 @@ pub(crate) fn window(ctx: &Context<'_>, window: &Window) -> Change {
         Segmenter::Model | Segmenter::Gaps => gaps,
     };
     let job: Job = segment::found(ctx, window, &ends);
-    Change { jobs: vec![job], ..Change::default() }
+    Change {
+        jobs: vec![job],
+        ..Change::default()
+    }
 }
 
 /// Positions after which a scene ends.
@@ -71,7 +74,10 @@ fn sum(vectors: &[Option<&[f32]>]) -> Vec<f32> {
     let mut total: Vec<f32> = Vec::new();
     for vector in vectors.iter().flatten() {
         total.resize(total.len().max(vector.len()), 0.0);
-        total.iter_mut().zip(*vector).for_each(|(sum, value)| *sum += value);
+        total
+            .iter_mut()
+            .zip(*vector)
+            .for_each(|(sum, value)| *sum += value);
     }
     total
 }
@@ -105,12 +111,19 @@ fn depths(likeness: &[f32]) -> Vec<f32> {
 }
 
 fn mean(values: &[f32]) -> f32 {
-    if values.is_empty() { 0.0 } else { values.iter().sum::<f32>() / values.len() as f32 }
+    if values.is_empty() {
+        0.0
+    } else {
+        values.iter().sum::<f32>() / values.len() as f32
+    }
 }
 
 fn deviation(values: &[f32]) -> f32 {
     let centre = mean(values);
-    let squares: Vec<f32> = values.iter().map(|value| (value - centre).powi(2)).collect();
+    let squares: Vec<f32> = values
+        .iter()
+        .map(|value| (value - centre).powi(2))
+        .collect();
     mean(&squares).sqrt()
 }
 
@@ -125,8 +138,10 @@ mod tests {
             vector[c as usize - 'a' as usize] = 1.0;
             vector
         };
-        let vectors: Vec<Option<Vec<f32>>> =
-            topics.chars().map(|c| (c != '-').then(|| vector(c))).collect();
+        let vectors: Vec<Option<Vec<f32>>> = topics
+            .chars()
+            .map(|c| (c != '-').then(|| vector(c)))
+            .collect();
         let borrowed: Vec<Option<&[f32]>> = vectors.iter().map(|v| v.as_deref()).collect();
         let ends = valleys(&borrowed, &gaps.iter().copied().collect(), 3, 0.5, 2);
         assert_eq!(ends.into_iter().collect::<Vec<_>>(), expect);

@@ -48,7 +48,14 @@ type Refused = (&'static str, String);
 impl<'a> Draft<'a> {
     fn new(ctx: &'a Context<'a>, work: &'a TopicWork) -> Self {
         let (turns, ids) = (citable(ctx, work), ctx.ids());
-        Self { ctx, work, turns, items: Vec::new(), ids, tally: Tally::default() }
+        Self {
+            ctx,
+            work,
+            turns,
+            items: Vec::new(),
+            ids,
+            tally: Tally::default(),
+        }
     }
 
     fn item(&mut self, element: &Value) -> Result<Item, Refused> {
@@ -58,11 +65,26 @@ impl<'a> Draft<'a> {
         self.supported(&text, &cited)?;
         self.new_to(&text, &scenes)?;
         let (text, undated) = dated(&text, &cited);
-        let kind = if scenes.len() > 1 { ItemKind::Connected } else { ItemKind::Atomic };
+        let kind = if scenes.len() > 1 {
+            ItemKind::Connected
+        } else {
+            ItemKind::Atomic
+        };
         let turns: Vec<TurnId> = cited.iter().map(|turn| turn.id.clone()).collect();
-        let extra = undated.then(|| ("undated".to_owned(), json!(true))).into_iter().collect();
+        let extra = undated
+            .then(|| ("undated".to_owned(), json!(true)))
+            .into_iter()
+            .collect();
         let id = self.ids.item();
-        Ok(Item { id, kind, text, scenes, turns, triggers: Vec::new(), extra })
+        Ok(Item {
+            id,
+            kind,
+            text,
+            scenes,
+            turns,
+            triggers: Vec::new(),
+            extra,
+        })
     }
 
     /// The turns an element cites, in order.
@@ -70,14 +92,28 @@ impl<'a> Draft<'a> {
         if let Some(focus) = &self.work.focus {
             return Ok(self.ctx.memory.turn(focus).into_iter().collect());
         }
-        let key = if element.get("turns").is_some() { "turns" } else { "turn" };
+        let key = if element.get("turns").is_some() {
+            "turns"
+        } else {
+            "turn"
+        };
         let (mut labels, bad) = labels_at(element, key, self.turns.len());
         labels.sort_unstable();
         if labels.is_empty() {
-            let cited = if bad.is_empty() { "nothing".to_owned() } else { bad.join(", ") };
-            return Err(("cites no offered turn", format!("items: {text:?} cites {cited}")));
+            let cited = if bad.is_empty() {
+                "nothing".to_owned()
+            } else {
+                bad.join(", ")
+            };
+            return Err((
+                "cites no offered turn",
+                format!("items: {text:?} cites {cited}"),
+            ));
         }
-        Ok(labels.into_iter().map(|label| self.turns[label].1).collect())
+        Ok(labels
+            .into_iter()
+            .map(|label| self.turns[label].1)
+            .collect())
     }
 
     /// The scenes it draws on, in arrival order: those of its turns and those it names.
@@ -88,7 +124,12 @@ impl<'a> Draft<'a> {
         text: &str,
     ) -> Result<Vec<SceneId>, Refused> {
         let work = self.work;
-        let all: Vec<&SceneId> = work.own.iter().chain(&work.joined).chain(&work.context).collect();
+        let all: Vec<&SceneId> = work
+            .own
+            .iter()
+            .chain(&work.joined)
+            .chain(&work.context)
+            .collect();
         let (named, _) = labels_at(element, "scenes", all.len());
         let of_turn = |turn: &&Turn| self.ctx.memory.scene_of(&turn.id).map(|s| s.id.clone());
         let mut scenes: Vec<SceneId> = cited.iter().filter_map(of_turn).collect();
@@ -97,11 +138,18 @@ impl<'a> Draft<'a> {
         } else {
             scenes.truncate(1);
         }
-        let order = self.ctx.memory.scenes_in(self.ctx.conversation).map(|scene| &scene.id);
+        let order = self
+            .ctx
+            .memory
+            .scenes_in(self.ctx.conversation)
+            .map(|scene| &scene.id);
         let scenes: Vec<SceneId> = order.filter(|id| scenes.contains(id)).cloned().collect();
         let alone = scenes.len() == 1 && !is_first(self.ctx, &work.topic, &scenes[0]);
         if alone {
-            return Err(("fact of a scene that another topic reads", format!("items: {text:?}")));
+            return Err((
+                "fact of a scene that another topic reads",
+                format!("items: {text:?}"),
+            ));
         }
         Ok(scenes)
     }
@@ -109,27 +157,44 @@ impl<'a> Draft<'a> {
     /// Shares a word with the turns it cites or the ones before them, or names who speaks there.
     fn supported(&self, text: &str, cited: &[&Turn]) -> Result<(), Refused> {
         let own = words(text);
-        let near = self.turns.windows(2).filter(|pair| cited.iter().any(|c| c.id == pair[1].1.id));
+        let near = self
+            .turns
+            .windows(2)
+            .filter(|pair| cited.iter().any(|c| c.id == pair[1].1.id));
         let near = near.map(|pair| pair[0].1).chain(cited.iter().copied());
         let said = |turn: &Turn| words(&format!("{} {}", turn.speaker, turn.content()));
         let mut near = near.map(said);
         if !self.ctx.config.require_support || near.any(|said| !said.is_disjoint(&own)) {
             return Ok(());
         }
-        Err(("nothing in the cited turns supports it", format!("items: {text:?}")))
+        Err((
+            "nothing in the cited turns supports it",
+            format!("items: {text:?}"),
+        ))
     }
 
     /// No item of the same scenes says the same.
     fn new_to(&self, text: &str, scenes: &[SceneId]) -> Result<(), Refused> {
         let own = words(text);
-        let known = scenes.iter().flat_map(|scene| self.ctx.memory.items_of(scene));
-        let mut near = known.chain(&self.items).filter(|item| item.scenes == scenes);
+        let known = scenes
+            .iter()
+            .flat_map(|scene| self.ctx.memory.items_of(scene));
+        let mut near = known
+            .chain(&self.items)
+            .filter(|item| item.scenes == scenes);
         if near.any(|item| overlap(&words(&item.text), &own) >= SAME) {
             return Err(("already known", format!("items: {text:?}")));
         }
-        let here = self.items.iter().filter(|item| item.scenes == scenes).count();
+        let here = self
+            .items
+            .iter()
+            .filter(|item| item.scenes == scenes)
+            .count();
         if here >= self.ctx.config.items_per_scene {
-            return Err(("more items than a scene may have", format!("items: {text:?}")));
+            return Err((
+                "more items than a scene may have",
+                format!("items: {text:?}"),
+            ));
         }
         Ok(())
     }
@@ -139,7 +204,11 @@ impl<'a> Draft<'a> {
         let (conversation, result) = (self.ctx.conversation, self.tally.result());
         let row = |target: &String| done(conversation, Stage::Items, target, result.clone());
         let jobs: Vec<_> = step.targets().iter().map(row).collect();
-        Change { items: self.items, jobs, ..Change::default() }
+        Change {
+            items: self.items,
+            jobs,
+            ..Change::default()
+        }
     }
 }
 
@@ -166,7 +235,9 @@ fn dated(text: &str, cited: &[&Turn]) -> (String, bool) {
         return (text.to_owned(), false);
     }
     let at = cited.iter().find_map(|turn| turn.at);
-    let Some(at) = at else { return (text.to_owned(), true) };
+    let Some(at) = at else {
+        return (text.to_owned(), true);
+    };
     let mut out = text.to_owned();
     for resolved in when::resolve(text, Some(at)).into_iter().rev() {
         let end = resolved.start + resolved.phrase.len();

@@ -1,15 +1,15 @@
 //! Entity and Bridge triggers of items, about ten items a call.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use tmem_llm::{Message, ReplySchema};
-use tmem_model::{Change, Item, ItemId, ItemTrigger, JobState, Stage};
+use tmem_model::{Change, Item, ItemId, ItemTrigger, JobState, SceneId, Stage};
 
 use crate::context::{Context, batches};
 use crate::frame::Frame;
 use crate::hygiene::{Host, refusal, words};
-use crate::jobs::{done, number};
+use crate::jobs::done;
 use crate::prompts::Prompts;
 use crate::reply::{Tally, bounded, elements, label_at, text_at};
 use crate::schema;
@@ -20,17 +20,26 @@ const CONCEPT: usize = 80;
 const BRIDGE: usize = 200;
 const WHY: usize = 160;
 
-/// Batches of items that have no triggers yet.
+/// Batches of items that have no triggers yet. Their places are counted by scene and text, so that
+/// batches do not depend on the order in which the items were found.
 pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
-    let open = ctx.memory.items_in(ctx.conversation).filter(|item| is_open(ctx, item));
-    let targets = open.map(|item| {
+    let scenes = ctx.memory.scenes_in(ctx.conversation).enumerate();
+    let order: BTreeMap<&SceneId, usize> = scenes.map(|(at, scene)| (&scene.id, at)).collect();
+    let mut items: Vec<&Item> = ctx.memory.items_in(ctx.conversation).collect();
+    items.sort_by_key(|item| (order.get(&item.scenes[0]).copied(), &item.text, &item.id));
+    let open = items
+        .into_iter()
+        .enumerate()
+        .filter(|(_, item)| is_open(ctx, item));
+    let targets = open.map(|(at, item)| {
         let level = ctx.level(Stage::ItemTriggers, item.id.local());
-        (number(item.id.local()).saturating_sub(1), level, item.id.clone())
+        (at, level, item.id.clone())
     });
-    let mut targets: Vec<_> = targets.collect();
-    targets.sort_by(|a, b| a.2.cmp(&b.2));
-    let calls = batches(targets, ctx.config.item_trigger_batch);
-    calls.into_iter().map(|(level, items)| (level, Work::Items(items))).collect()
+    let calls = batches(targets.collect(), ctx.config.item_trigger_batch);
+    calls
+        .into_iter()
+        .map(|(level, items)| (level, Work::Items(items)))
+        .collect()
 }
 
 fn is_open(ctx: &Context<'_>, item: &Item) -> bool {
@@ -45,25 +54,43 @@ pub(crate) fn messages(ctx: &Context<'_>, items: &[ItemId], prompts: &Prompts) -
     let shown: String = items.iter().enumerate().map(line).collect();
     let (bridges, concepts) = (ctx.config.triggers_per_item, ctx.config.concepts_per_item);
     let (bridges, concepts) = (bridges.to_string(), concepts.to_string());
-    let values = [("items", &*shown), ("bridges", &*bridges), ("concepts", &*concepts)];
-    prompts.get("item-triggers", ctx.config.short_prompts).fill(&values)
+    let values = [
+        ("items", &*shown),
+        ("bridges", &*bridges),
+        ("concepts", &*concepts),
+    ];
+    prompts
+        .get("item-triggers", ctx.config.short_prompts)
+        .fill(&values)
 }
 
 pub(crate) fn shape(ctx: &Context<'_>, items: usize) -> ReplySchema {
     let range = ctx.config.bounded_labels.then_some((1, items));
     let short = ctx.config.short_prompts;
     let bridge = if ctx.config.rationale {
-        schema::object(vec![("when", schema::text(BRIDGE)), ("why", schema::text(WHY))])
+        schema::object(vec![
+            ("when", schema::text(BRIDGE)),
+            ("why", schema::text(WHY)),
+        ])
     } else {
         schema::text(if short { 90 } else { BRIDGE })
     };
     let concept = schema::text(if short { 40 } else { CONCEPT });
     let item = schema::object(vec![
         ("item", schema::label(range)),
-        ("concepts", schema::list(concept, ctx.config.concepts_per_item)),
-        ("bridges", schema::list(bridge, ctx.config.triggers_per_item)),
+        (
+            "concepts",
+            schema::list(concept, ctx.config.concepts_per_item),
+        ),
+        (
+            "bridges",
+            schema::list(bridge, ctx.config.triggers_per_item),
+        ),
     ]);
-    schema::named("item_triggers", schema::object(vec![("items", schema::list(item, items))]))
+    schema::named(
+        "item_triggers",
+        schema::object(vec![("items", schema::list(item, items))]),
+    )
 }
 
 /// Takes the triggers of each item; an item that was left out goes again, in a smaller call.
@@ -79,7 +106,9 @@ pub(crate) fn accept(ctx: &Context<'_>, items: &[ItemId], level: u32, reply: &Va
         let batch = ctx.config.item_trigger_batch;
         match element.zip(ctx.memory.item(id)) {
             Some((element, item)) => take(ctx, item, element, &mut change),
-            None => change.jobs.push(ctx.again(Stage::ItemTriggers, id.local(), level, batch, why)),
+            None => change
+                .jobs
+                .push(ctx.again(Stage::ItemTriggers, id.local(), level, batch, why)),
         }
     }
     change
@@ -87,12 +116,20 @@ pub(crate) fn accept(ctx: &Context<'_>, items: &[ItemId], level: u32, reply: &Va
 
 fn take(ctx: &Context<'_>, item: &Item, element: &Value, change: &mut Change) {
     let (triggers, tally) = triggers(ctx, item, element);
-    let mut job = done(ctx.conversation, Stage::ItemTriggers, item.id.local(), tally.result());
+    let mut job = done(
+        ctx.conversation,
+        Stage::ItemTriggers,
+        item.id.local(),
+        tally.result(),
+    );
     if triggers.is_empty() {
         job.state = JobState::Failed;
         job.reason = Some("no trigger was fit to keep".to_owned());
     } else {
-        change.items.push(Item { triggers, ..item.clone() });
+        change.items.push(Item {
+            triggers,
+            ..item.clone()
+        });
     }
     change.jobs.push(job);
 }
@@ -103,13 +140,20 @@ fn triggers(ctx: &Context<'_>, item: &Item, element: &Value) -> (Vec<ItemTrigger
     let speakers = ctx.memory.speakers(ctx.conversation);
     let rules = ctx.config.hygiene;
     let (words_of, restates) = (words(&item.text), rules.item_restates);
-    let host = Host { words: words_of, text: &item.text, speakers: &speakers, restates };
+    let host = Host {
+        words: words_of,
+        text: &item.text,
+        speakers: &speakers,
+        restates,
+    };
     let mut kept: Vec<BTreeSet<String>> = Vec::new();
     let mut triggers: Vec<ItemTrigger> = Vec::new();
     for bridge in list_at(element, "bridges").into_iter().map(bridge) {
         match refusal(&bridge.bridge, &host, &kept, rules) {
             Some(why) => tally.refuse(why.reason()),
-            None if triggers.len() >= ctx.config.triggers_per_item => tally.refuse("more than asked"),
+            None if triggers.len() >= ctx.config.triggers_per_item => {
+                tally.refuse("more than asked")
+            }
             None => {
                 kept.push(words(&bridge.bridge));
                 triggers.push(bridge);
@@ -126,9 +170,15 @@ fn triggers(ctx: &Context<'_>, item: &Item, element: &Value) -> (Vec<ItemTrigger
 
 /// Concepts that say more than the item does; they may be a single word.
 fn concepts(ctx: &Context<'_>, host: &Host<'_>, element: &Value, tally: &mut Tally) -> Vec<String> {
-    let rules = crate::config::Hygiene { least_terms: 1, ..ctx.config.hygiene };
+    let rules = crate::config::Hygiene {
+        least_terms: 1,
+        ..ctx.config.hygiene
+    };
     let mut kept: Vec<(String, BTreeSet<String>)> = Vec::new();
-    for concept in list_at(element, "concepts").into_iter().filter_map(Value::as_str) {
+    for concept in list_at(element, "concepts")
+        .into_iter()
+        .filter_map(Value::as_str)
+    {
         let concept = bounded(concept, CONCEPT);
         let sets: Vec<BTreeSet<String>> = kept.iter().map(|(_, set)| set.clone()).collect();
         match refusal(&concept, host, &sets, rules) {
@@ -136,7 +186,10 @@ fn concepts(ctx: &Context<'_>, host: &Host<'_>, element: &Value, tally: &mut Tal
             None => kept.push((concept.clone(), words(&concept))),
         }
     }
-    kept.into_iter().map(|(text, _)| text).take(ctx.config.concepts_per_item.max(1)).collect()
+    kept.into_iter()
+        .map(|(text, _)| text)
+        .take(ctx.config.concepts_per_item.max(1))
+        .collect()
 }
 
 fn list_at<'a>(element: &'a Value, key: &str) -> Vec<&'a Value> {
@@ -153,5 +206,9 @@ fn bridge(value: &Value) -> ItemTrigger {
         Value::String(text) => (bounded(text, BRIDGE), String::new()),
         other => (text_at(other, "when", BRIDGE), text_at(other, "why", WHY)),
     };
-    ItemTrigger { bridge, rationale, ..ItemTrigger::default() }
+    ItemTrigger {
+        bridge,
+        rationale,
+        ..ItemTrigger::default()
+    }
 }

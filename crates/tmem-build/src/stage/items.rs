@@ -23,24 +23,37 @@ const BEFORE: usize = 3;
 pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
     let topics = ctx.memory.topics_in(ctx.conversation);
     let works = topics.flat_map(|topic| of_topic(ctx, topic));
-    works.map(|(level, work)| (level, Work::Topic(work))).collect()
+    works
+        .map(|(level, work)| (level, Work::Topic(work)))
+        .collect()
 }
 
 fn of_topic(ctx: &Context<'_>, topic: &Topic) -> Vec<(u32, TopicWork)> {
     let members: Vec<&Scene> = ctx.memory.scenes_of(&topic.id).collect();
     let mut open: BTreeMap<u32, Vec<&SceneId>> = BTreeMap::new();
-    for scene in members.iter().filter(|scene| is_open(ctx, topic, scene, members.len())) {
+    for scene in members
+        .iter()
+        .filter(|scene| is_open(ctx, topic, scene, members.len()))
+    {
         let level = ctx.level(Stage::Items, &membership(&topic.id, &scene.id));
         open.entry(level).or_default().push(&scene.id);
     }
     // One call per topic at a time: what the first one finds, the next one knows.
-    let Some((level, scenes)) = open.pop_first() else { return Vec::new() };
+    let Some((level, scenes)) = open.pop_first() else {
+        return Vec::new();
+    };
     let size = (ctx.config.items_scenes >> level.min(31)).max(1);
-    let count = if ctx.config.known_items == 0 { scenes.len() } else { size.min(scenes.len()) };
+    let count = if ctx.config.known_items == 0 {
+        scenes.len()
+    } else {
+        size.min(scenes.len())
+    };
     let chunks = scenes[..count].chunks(size);
     let calls = chunks.map(|chunk| (level, chunk_of(ctx, topic, &members, chunk)));
     if ctx.config.facts_by_turn {
-        return calls.flat_map(|(level, work)| by_turn(ctx, level, &work)).collect();
+        return calls
+            .flat_map(|(level, work)| by_turn(ctx, level, &work))
+            .collect();
     }
     calls.collect()
 }
@@ -58,19 +71,25 @@ pub(crate) fn is_first(ctx: &Context<'_>, topic: &TopicId, scene: &SceneId) -> b
     ctx.memory.topics_of(scene).map(|topic| &topic.id).min() == Some(topic)
 }
 
-fn chunk_of(
-    ctx: &Context<'_>,
-    topic: &Topic,
-    members: &[&Scene],
-    chunk: &[&SceneId],
-) -> TopicWork {
-    let (own, joined): (Vec<_>, Vec<_>) =
-        chunk.iter().map(|id| (*id).clone()).partition(|scene| is_first(ctx, &topic.id, scene));
-    let others = members.iter().rev().filter(|scene| !chunk.contains(&&scene.id));
+fn chunk_of(ctx: &Context<'_>, topic: &Topic, members: &[&Scene], chunk: &[&SceneId]) -> TopicWork {
+    let (own, joined): (Vec<_>, Vec<_>) = chunk
+        .iter()
+        .map(|id| (*id).clone())
+        .partition(|scene| is_first(ctx, &topic.id, scene));
+    let others = members
+        .iter()
+        .rev()
+        .filter(|scene| !chunk.contains(&&scene.id));
     let most = ctx.config.context_scenes;
     let mut context: Vec<SceneId> = others.take(most).map(|scene| scene.id.clone()).collect();
     context.reverse();
-    TopicWork { topic: topic.id.clone(), own, joined, context, focus: None }
+    TopicWork {
+        topic: topic.id.clone(),
+        own,
+        joined,
+        context,
+        focus: None,
+    }
 }
 
 /// A call for each informative turn of the work's own scenes.
@@ -81,7 +100,16 @@ fn by_turn(ctx: &Context<'_>, level: u32, work: &TopicWork) -> Vec<(u32, TopicWo
             if ctx.wants(Stage::Items, &fact_target(&work.topic, scene, &turn.id)) {
                 let (topic, focus) = (work.topic.clone(), Some(turn.id.clone()));
                 let (own, joined, context) = (vec![scene.clone()], vec![], vec![]);
-                calls.push((level, TopicWork { topic, own, joined, context, focus }));
+                calls.push((
+                    level,
+                    TopicWork {
+                        topic,
+                        own,
+                        joined,
+                        context,
+                        focus,
+                    },
+                ));
             }
         }
     }
@@ -95,10 +123,18 @@ fn informative<'a>(ctx: &Context<'a>, scene: &SceneId) -> Vec<&'a Turn> {
 
 /// Turns that may be cited, in the order of their labels, each with its scene.
 pub(crate) fn citable<'a>(ctx: &Context<'a>, work: &TopicWork) -> Vec<(&'a Scene, &'a Turn)> {
-    let scenes = work.own.iter().chain(&work.joined).filter_map(|id| ctx.scene(id));
+    let scenes = work
+        .own
+        .iter()
+        .chain(&work.joined)
+        .filter_map(|id| ctx.scene(id));
     let all = scenes.flat_map(|scene| ctx.spoken(&scene.id).into_iter().map(move |t| (scene, t)));
     let all: Vec<(&Scene, &Turn)> = all.collect();
-    match work.focus.as_ref().and_then(|focus| all.iter().position(|(_, t)| t.id == *focus)) {
+    match work
+        .focus
+        .as_ref()
+        .and_then(|focus| all.iter().position(|(_, t)| t.id == *focus))
+    {
         Some(at) => all[at.saturating_sub(BEFORE)..=at].to_vec(),
         None => all,
     }
@@ -116,11 +152,26 @@ pub(crate) fn messages(
     let (own, joined) = (work.own.len(), work.joined.len());
     let shown = |scenes: &[SceneId], before| whole(ctx, scenes, before, &turns, &frame, level);
     let (scenes, mut context) = (shown(&work.own, 0), shown(&work.joined, own));
-    let short = work.context.iter().filter_map(|id| ctx.scene(id)).enumerate();
+    let short = work
+        .context
+        .iter()
+        .filter_map(|id| ctx.scene(id))
+        .enumerate();
     context.extend(short.map(|(at, s)| write::digest(ctx, &frame, own + joined + at + 1, s)));
-    let known: String = known(ctx, work).iter().map(|item| format!("- {}\n", item.text)).collect();
-    let topic = ctx.memory.topic(&work.topic).map_or("", |topic| topic.title.as_str());
-    let values = [("topic", topic), ("known", &known), ("scenes", &scenes), ("context", &context)];
+    let known: String = known(ctx, work)
+        .iter()
+        .map(|item| format!("- {}\n", item.text))
+        .collect();
+    let topic = ctx
+        .memory
+        .topic(&work.topic)
+        .map_or("", |topic| topic.title.as_str());
+    let values = [
+        ("topic", topic),
+        ("known", &known),
+        ("scenes", &scenes),
+        ("context", &context),
+    ];
     prompts.get("items", ctx.config.short_prompts).fill(&values)
 }
 
@@ -137,7 +188,10 @@ fn whole(
     let look = ctx.look(level, ctx.config.items_scenes);
     let mut shown = String::new();
     for (at, id) in scenes.iter().enumerate() {
-        let first = turns.iter().position(|(scene, _)| scene.id == *id).unwrap_or(0);
+        let first = turns
+            .iter()
+            .position(|(scene, _)| scene.id == *id)
+            .unwrap_or(0);
         let of = turns.iter().filter(|(scene, _)| scene.id == *id);
         let of: Vec<&Turn> = of.map(|(_, turn)| *turn).collect();
         if !ctx.config.short_prompts {
@@ -166,7 +220,10 @@ pub(crate) fn shape(ctx: &Context<'_>, work: &TopicWork) -> ReplySchema {
     let turns = citable(ctx, work).len();
     let scenes = work.own.len() + work.joined.len() + work.context.len();
     let bounded = |most| ctx.config.bounded_labels.then_some((1, most));
-    let (turn, scene) = (schema::label(bounded(turns)), schema::label(bounded(scenes)));
+    let (turn, scene) = (
+        schema::label(bounded(turns)),
+        schema::label(bounded(scenes)),
+    );
     let item = if ctx.config.short_prompts {
         schema::object(vec![("turn", turn), ("text", schema::text(200))])
     } else {
@@ -176,6 +233,13 @@ pub(crate) fn shape(ctx: &Context<'_>, work: &TopicWork) -> ReplySchema {
             ("scenes", schema::list(scene, CITES)),
         ])
     };
-    let most = if work.focus.is_some() { 3 } else { ctx.config.items_per_scene * scenes };
-    schema::named("items", schema::object(vec![("items", schema::list(item, most))]))
+    let most = if work.focus.is_some() {
+        3
+    } else {
+        ctx.config.items_per_scene * scenes
+    };
+    schema::named(
+        "items",
+        schema::object(vec![("items", schema::list(item, most))]),
+    )
 }

@@ -36,7 +36,11 @@ fn next(ctx: &Context<'_>, speaker: &str) -> Option<(u32, Work)> {
     };
     let full = said.iter().take_while(fits).count().max(1);
     let due = if full < said.len() { full } else { flushed };
-    let turns: Vec<TurnId> = said.iter().take(due.min(full)).map(|turn| turn.id.clone()).collect();
+    let turns: Vec<TurnId> = said
+        .iter()
+        .take(due.min(full))
+        .map(|turn| turn.id.clone())
+        .collect();
     let enough = ctx.memory.persona(ctx.conversation, speaker).is_some()
         || said.len() >= ctx.config.persona_min_turns;
     let speaker = speaker.to_owned();
@@ -48,7 +52,9 @@ fn unread<'a>(ctx: &Context<'a>, speaker: &str) -> (Vec<&'a Turn>, usize) {
     let upto = upto(ctx, speaker);
     let marked = |turn: &Turn| {
         let target = format!("{FLUSH}{}", turn.id.local());
-        ctx.jobs.get(ctx.conversation, Stage::Segment, &target).is_some()
+        ctx.jobs
+            .get(ctx.conversation, Stage::Segment, &target)
+            .is_some()
     };
     let (mut said, mut flushed) = (Vec::new(), 0);
     for turn in ctx.memory.turns(ctx.conversation) {
@@ -68,7 +74,11 @@ fn unread<'a>(ctx: &Context<'a>, speaker: &str) -> (Vec<&'a Turn>, usize) {
 /// The last turn that the persona covers.
 fn upto(ctx: &Context<'_>, speaker: &str) -> Option<String> {
     let job = ctx.jobs.get(ctx.conversation, Stage::Personas, speaker)?;
-    job.result.as_ref()?.get("upto")?.as_str().map(str::to_owned)
+    job.result
+        .as_ref()?
+        .get("upto")?
+        .as_str()
+        .map(str::to_owned)
 }
 
 pub(crate) fn messages(
@@ -85,8 +95,15 @@ pub(crate) fn messages(
     let known = ctx.memory.persona(ctx.conversation, speaker);
     let known = known.map_or("(nothing yet)", |persona| persona.summary.as_str());
     let chars = ctx.config.persona_chars.to_string();
-    let values = [("speaker", speaker), ("profile", known), ("turns", &shown), ("chars", &chars)];
-    prompts.get("persona", ctx.config.short_prompts).fill(&values)
+    let values = [
+        ("speaker", speaker),
+        ("profile", known),
+        ("turns", &shown),
+        ("chars", &chars),
+    ];
+    prompts
+        .get("persona", ctx.config.short_prompts)
+        .fill(&values)
 }
 
 pub(crate) fn shape(ctx: &Context<'_>) -> ReplySchema {
@@ -101,15 +118,28 @@ pub(crate) fn accept(
     turns: &[TurnId],
     reply: &Value,
 ) -> Result<Change, String> {
-    let summary = text_at(reply, "summary", ctx.config.persona_chars + ctx.config.persona_chars / 4);
+    let summary = text_at(
+        reply,
+        "summary",
+        ctx.config.persona_chars + ctx.config.persona_chars / 4,
+    );
     if summary.is_empty() {
         return Err("the reply lacks `summary`".to_owned());
     }
     let (conversation, extra) = (ctx.conversation.clone(), Default::default());
-    let persona = Persona { conversation, speaker: speaker.to_owned(), summary, extra };
+    let persona = Persona {
+        conversation,
+        speaker: speaker.to_owned(),
+        summary,
+        extra,
+    };
     let upto = turns.last().map(|turn| json!({"upto": turn.local()}));
     let job = done(ctx.conversation, Stage::Personas, speaker, upto);
-    Ok(Change { personas: vec![persona], jobs: vec![job], ..Change::default() })
+    Ok(Change {
+        personas: vec![persona],
+        jobs: vec![job],
+        ..Change::default()
+    })
 }
 
 /// A chunk that was not folded in keeps what came before.

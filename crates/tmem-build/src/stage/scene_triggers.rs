@@ -23,11 +23,17 @@ const SHORT: usize = 110;
 /// What is asked for under each dimension; others are asked for by their name alone.
 const CONCRETE: &[(&str, &str)] = &[
     ("consequence", "what it leads to, for better or worse"),
-    ("goal", "someone goes after what they wanted here, or something gets in its way"),
+    (
+        "goal",
+        "someone goes after what they wanted here, or something gets in its way",
+    ),
     ("state", "what stays true of someone shows itself"),
     ("value", "a choice puts to the test what someone holds dear"),
     ("contrast", "something runs against it"),
-    ("feeling", "something quite different brings the same feeling back"),
+    (
+        "feeling",
+        "something quite different brings the same feeling back",
+    ),
 ];
 const PLAIN: &[(&str, &str)] = &[
     ("theme", "what it is about at bottom"),
@@ -41,18 +47,32 @@ const PLAIN: &[(&str, &str)] = &[
 
 /// Batches of written scenes that have no triggers yet.
 pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
-    let open = ctx.memory.scenes_in(ctx.conversation).filter(|scene| is_open(ctx, scene));
+    let open = ctx
+        .memory
+        .scenes_in(ctx.conversation)
+        .filter(|scene| is_open(ctx, scene));
     let targets = open.map(|scene| {
         let level = ctx.level(Stage::SceneTriggers, scene.id.local());
-        (number(scene.id.local()).saturating_sub(1), level, scene.id.clone())
+        (
+            number(scene.id.local()).saturating_sub(1),
+            level,
+            scene.id.clone(),
+        )
     });
     let calls = batches(targets.collect(), ctx.config.scene_trigger_batch);
-    calls.into_iter().map(|(level, scenes)| (level, Work::Scenes(scenes))).collect()
+    calls
+        .into_iter()
+        .map(|(level, scenes)| (level, Work::Scenes(scenes)))
+        .collect()
 }
 
 fn is_open(ctx: &Context<'_>, scene: &Scene) -> bool {
     let config = ctx.config;
-    let wanted = [&config.scene_attributes, &config.concrete_horizons, &config.plain_horizons];
+    let wanted = [
+        &config.scene_attributes,
+        &config.concrete_horizons,
+        &config.plain_horizons,
+    ];
     let wanted = wanted.iter().any(|fields| !fields.is_empty());
     let bare = scene.scene_trigger.is_none() && scene.horizon_triggers.is_empty();
     wanted && bare && !scene.title.is_empty() && ctx.wants(Stage::SceneTriggers, scene.id.local())
@@ -61,23 +81,39 @@ fn is_open(ctx: &Context<'_>, scene: &Scene) -> bool {
 pub(crate) fn messages(ctx: &Context<'_>, scenes: &[SceneId], prompts: &Prompts) -> Vec<Message> {
     let scenes: Vec<&Scene> = scenes.iter().filter_map(|id| ctx.scene(id)).collect();
     let frame = Frame::around(scenes.iter().map(|scene| scene.narrative.as_str()));
-    let shown: String = scenes.iter().enumerate().map(|(at, s)| line(ctx, &frame, at, s)).collect();
+    let shown: String = scenes
+        .iter()
+        .enumerate()
+        .map(|(at, s)| line(ctx, &frame, at, s))
+        .collect();
     let dimensions = dimensions(ctx);
     let values = [("scenes", &*shown), ("dimensions", &*dimensions)];
-    prompts.get("scene-triggers", ctx.config.short_prompts).fill(&values)
+    prompts
+        .get("scene-triggers", ctx.config.short_prompts)
+        .fill(&values)
 }
 
 fn line(ctx: &Context<'_>, frame: &Frame, at: usize, scene: &Scene) -> String {
     let dates = frame::interval(ctx.memory.span(&scene.id));
-    let dates = if dates.is_empty() { dates } else { format!("({dates}) ") };
+    let dates = if dates.is_empty() {
+        dates
+    } else {
+        format!("({dates}) ")
+    };
     format!("{} {dates}{}\n", frame.node('S', at + 1), scene.narrative)
 }
 
 /// The dimensions in words; they belong to the constant part, so prefixes can be reused.
 fn dimensions(ctx: &Context<'_>) -> String {
     let told = |table: &[(&str, &str)], names: &[String]| {
-        let what = |name: &String| table.iter().find(|(known, _)| known == name).map(|pair| pair.1);
-        let one = |name: &String| what(name).map_or(name.clone(), |what| format!("{name} ({what})"));
+        let what = |name: &String| {
+            table
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|pair| pair.1)
+        };
+        let one =
+            |name: &String| what(name).map_or(name.clone(), |what| format!("{name} ({what})"));
         names.iter().map(one).collect::<Vec<_>>().join("; ")
     };
     let later = told(CONCRETE, &ctx.config.concrete_horizons);
@@ -85,14 +121,26 @@ fn dimensions(ctx: &Context<'_>) -> String {
     let line = |name: &str, text: &str| format!("- {name}: {text}.");
     let lines = [("later", later), ("themes", themes)];
     let lines = lines.iter().filter(|(_, text)| !text.is_empty());
-    lines.map(|(name, text)| line(name, text)).collect::<Vec<_>>().join("\n")
+    lines
+        .map(|(name, text)| line(name, text))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 pub(crate) fn shape(ctx: &Context<'_>, scenes: usize) -> ReplySchema {
     let range = ctx.config.bounded_labels.then_some((1, scenes));
-    let longest = if ctx.config.short_prompts { SHORT } else { SENTENCE };
+    let longest = if ctx.config.short_prompts {
+        SHORT
+    } else {
+        SENTENCE
+    };
     let sentences = |names: &[String]| {
-        schema::object(names.iter().map(|name| (name.as_str(), schema::text(longest))).collect())
+        schema::object(
+            names
+                .iter()
+                .map(|name| (name.as_str(), schema::text(longest)))
+                .collect(),
+        )
     };
     let mut fields = vec![("scene", schema::label(range))];
     let attributes = ctx.config.scene_attributes.iter();
@@ -107,8 +155,13 @@ pub(crate) fn shape(ctx: &Context<'_>, scenes: usize) -> ReplySchema {
 /// The sets of dimensions that are asked for.
 fn groups<'a>(ctx: &Context<'a>) -> Vec<(&'static str, &'a [String])> {
     let config = ctx.config;
-    let all = [("later", &config.concrete_horizons[..]), ("themes", &config.plain_horizons[..])];
-    all.into_iter().filter(|(_, names)| !names.is_empty()).collect()
+    let all = [
+        ("later", &config.concrete_horizons[..]),
+        ("themes", &config.plain_horizons[..]),
+    ];
+    all.into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .collect()
 }
 
 /// Takes the triggers of each scene; a scene that was left out goes again, in a smaller call.
@@ -123,7 +176,11 @@ pub(crate) fn accept(ctx: &Context<'_>, scenes: &[SceneId], level: u32, reply: &
         let batch = ctx.config.scene_trigger_batch;
         match list.iter().find(of).zip(ctx.scene(id)) {
             Some((element, scene)) => take(ctx, scene, element, &mut change),
-            None => change.jobs.push(ctx.again(Stage::SceneTriggers, id.local(), level, batch, why)),
+            None => {
+                change
+                    .jobs
+                    .push(ctx.again(Stage::SceneTriggers, id.local(), level, batch, why))
+            }
         }
     }
     change
@@ -133,14 +190,23 @@ fn take(ctx: &Context<'_>, scene: &Scene, element: &Value, change: &mut Change) 
     let mut tally = Tally::default();
     let attributes = attributes(element);
     let horizons = horizons(ctx, scene, element, &mut tally);
-    let mut job = done(ctx.conversation, Stage::SceneTriggers, scene.id.local(), None);
+    let mut job = done(
+        ctx.conversation,
+        Stage::SceneTriggers,
+        scene.id.local(),
+        None,
+    );
     tally.kept = horizons.len() + usize::from(attributes.is_some());
     if tally.kept == 0 {
         job.state = JobState::Failed;
         job.reason = Some("no trigger was fit to keep".to_owned());
     } else {
         let (scene_trigger, horizon_triggers) = (attributes, horizons);
-        change.scenes.push(Scene { scene_trigger, horizon_triggers, ..scene.clone() });
+        change.scenes.push(Scene {
+            scene_trigger,
+            horizon_triggers,
+            ..scene.clone()
+        });
     }
     job.result = tally.result();
     change.jobs.push(job);
@@ -168,10 +234,18 @@ fn horizons(
 ) -> Vec<HorizonTrigger> {
     let speakers = ctx.memory.speakers(ctx.conversation);
     let turns = ctx.spoken(&scene.id).into_iter().map(|turn| turn.content());
-    let text = turns.chain([scene.narrative.clone()]).collect::<Vec<_>>().join("\n");
+    let text = turns
+        .chain([scene.narrative.clone()])
+        .collect::<Vec<_>>()
+        .join("\n");
     let (rules, words_of) = (ctx.config.hygiene, words(&scene.narrative));
     let restates = rules.horizon_restates;
-    let host = Host { words: words_of, text: &text, speakers: &speakers, restates };
+    let host = Host {
+        words: words_of,
+        text: &text,
+        speakers: &speakers,
+        restates,
+    };
     let mut kept: Vec<BTreeSet<String>> = Vec::new();
     let mut all = Vec::new();
     for (dimension, text) in sentences(ctx, element) {
@@ -181,7 +255,12 @@ fn horizons(
             None => {
                 kept.push(words(&text));
                 let (confidence, extra) = (None, Default::default());
-                all.push(HorizonTrigger { dimension, text, confidence, extra });
+                all.push(HorizonTrigger {
+                    dimension,
+                    text,
+                    confidence,
+                    extra,
+                });
             }
         }
     }
@@ -191,8 +270,14 @@ fn horizons(
 fn sentences(ctx: &Context<'_>, element: &Value) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (group, names) in groups(ctx) {
-        let Some(fields) = element.get(group) else { continue };
-        all.extend(names.iter().map(|name| (name.clone(), text_at(fields, name, SENTENCE))));
+        let Some(fields) = element.get(group) else {
+            continue;
+        };
+        all.extend(
+            names
+                .iter()
+                .map(|name| (name.clone(), text_at(fields, name, SENTENCE))),
+        );
     }
     all
 }

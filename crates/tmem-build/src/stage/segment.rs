@@ -43,7 +43,10 @@ pub(crate) fn stretches<'a>(ctx: &Context<'a>) -> Vec<Stretch<'a>> {
         turns.extend(Some(turn).filter(|turn| !blank(turn)));
         if marks.contains(turn.id.local()) {
             let end = Some(turn.id.clone());
-            all.push(Stretch { turns: std::mem::take(&mut turns), end });
+            all.push(Stretch {
+                turns: std::mem::take(&mut turns),
+                end,
+            });
         }
     }
     all.push(Stretch { turns, end: None });
@@ -63,10 +66,20 @@ pub(crate) fn windows(ctx: &Context<'_>, stretch: &Stretch<'_>) -> Vec<Window> {
         }
         let last = end == turns.len() && stretch.end.is_some();
         let overlap = ctx.config.overlap.min((end - start) / 2);
-        let until = if last { end } else { end - (overlap / 2).max(1) };
+        let until = if last {
+            end
+        } else {
+            end - (overlap / 2).max(1)
+        };
         if from < until {
-            let ids = turns[start..end].iter().map(|turn| turn.id.clone()).collect();
-            all.push(Window { turns: ids, owned: from - start..until - start });
+            let ids = turns[start..end]
+                .iter()
+                .map(|turn| turn.id.clone())
+                .collect();
+            all.push(Window {
+                turns: ids,
+                owned: from - start..until - start,
+            });
         }
         if last {
             break;
@@ -106,8 +119,10 @@ fn gather(ctx: &Context<'_>, window: Window, all: &mut Vec<Work>) {
     if !window.turns[window.owned.clone()].iter().any(open) {
         return;
     }
-    if ctx.level(Stage::Segment, &target) > 0 {
-        halves(&window).into_iter().for_each(|half| gather(ctx, half, all));
+    if ctx.jobs.level(ctx.conversation, Stage::Segment, &target) > 0 {
+        halves(&window)
+            .into_iter()
+            .for_each(|half| gather(ctx, half, all));
     } else if ctx.wants(Stage::Segment, &target) {
         all.push(match ctx.config.segmenter {
             Segmenter::Model => Work::Window(window),
@@ -122,8 +137,14 @@ fn halves(window: &Window) -> [Window; 2] {
     let first = owned.start.min(middle)..owned.end.min(middle);
     let second = owned.start.max(middle) - middle..owned.end.max(middle) - middle;
     [
-        Window { turns: window.turns[..middle].to_vec(), owned: first },
-        Window { turns: window.turns[middle..].to_vec(), owned: second },
+        Window {
+            turns: window.turns[..middle].to_vec(),
+            owned: first,
+        },
+        Window {
+            turns: window.turns[middle..].to_vec(),
+            owned: second,
+        },
     ]
 }
 
@@ -132,7 +153,9 @@ pub(crate) fn decided(ctx: &Context<'_>, window: &Window) -> Option<BTreeSet<Tur
     if window.owned.is_empty() {
         return Some(BTreeSet::new());
     }
-    let job = ctx.jobs.get(ctx.conversation, Stage::Segment, &window.target())?;
+    let job = ctx
+        .jobs
+        .get(ctx.conversation, Stage::Segment, &window.target())?;
     let result = job.result.as_ref()?;
     if result.get("split").is_some() {
         let [first, second] = halves(window);
@@ -143,15 +166,26 @@ pub(crate) fn decided(ctx: &Context<'_>, window: &Window) -> Option<BTreeSet<Tur
     let ends = result.get("ends")?.as_array()?;
     let ends: BTreeSet<&str> = ends.iter().filter_map(Value::as_str).collect();
     let owned = window.turns[window.owned.clone()].iter();
-    Some(owned.filter(|turn| ends.contains(turn.local())).cloned().collect())
+    Some(
+        owned
+            .filter(|turn| ends.contains(turn.local()))
+            .cloned()
+            .collect(),
+    )
 }
 
 pub(crate) fn messages(ctx: &Context<'_>, window: &Window, prompts: &Prompts) -> Vec<Message> {
-    let turns: Vec<&Turn> = window.turns.iter().filter_map(|id| ctx.memory.turn(id)).collect();
+    let turns: Vec<&Turn> = window
+        .turns
+        .iter()
+        .filter_map(|id| ctx.memory.turn(id))
+        .collect();
     let texts: Vec<String> = turns.iter().map(|turn| turn.content()).collect();
     let frame = Frame::around(texts.iter().map(String::as_str));
     let shown = frame::turns(&frame, &turns, 1, ctx.look(0, 1));
-    prompts.get("segment", ctx.config.short_prompts).fill(&[("turns", &shown)])
+    prompts
+        .get("segment", ctx.config.short_prompts)
+        .fill(&[("turns", &shown)])
 }
 
 pub(crate) fn shape(ctx: &Context<'_>, window: &Window) -> ReplySchema {
@@ -165,17 +199,30 @@ pub(crate) fn accept(ctx: &Context<'_>, window: &Window, reply: &Value) -> Chang
     let (ends, bad) = labels_at(reply, "ends", window.turns.len());
     let mut job = found(ctx, window, &ends.into_iter().collect());
     if !bad.is_empty() {
-        job.reason = Some(format!("closures at turns that were not offered: {}", bad.join(", ")));
+        job.reason = Some(format!(
+            "closures at turns that were not offered: {}",
+            bad.join(", ")
+        ));
     }
-    Change { jobs: vec![job], ..Change::default() }
+    Change {
+        jobs: vec![job],
+        ..Change::default()
+    }
 }
 
 /// A window whose closures are those at `ends` (positions).
 pub(crate) fn found(ctx: &Context<'_>, window: &Window, ends: &BTreeSet<usize>) -> Job {
     let owned = |end: &&usize| window.owned.contains(end);
-    let ends: Vec<&str> = ends.iter().filter(owned).map(|&end| window.turns[end].local()).collect();
+    let ends: Vec<&str> = ends
+        .iter()
+        .filter(owned)
+        .map(|&end| window.turns[end].local())
+        .collect();
     let result = Some(json!({"ends": ends}));
-    Job { result, ..ctx.job(Stage::Segment, &window.target(), JobState::Done) }
+    Job {
+        result,
+        ..ctx.job(Stage::Segment, &window.target(), JobState::Done)
+    }
 }
 
 /// A window that does not fit: halved, down to a floor where gaps decide.
@@ -184,19 +231,30 @@ pub(crate) fn too_large(ctx: &Context<'_>, window: &Window, why: &str) -> Job {
         return by_gaps(ctx, window, JobState::Failed, why);
     }
     let result = Some(json!({"split": 1}));
-    Job { result, ..ctx.because(Stage::Segment, &window.target(), JobState::Pending, why) }
+    let why = format!("{why}; its halves are looked at instead");
+    Job {
+        result,
+        ..ctx.because(Stage::Segment, &window.target(), JobState::Done, &why)
+    }
 }
 
 /// A window that no model will decide: silences cut it, so that the rest goes on.
 pub(crate) fn by_gaps(ctx: &Context<'_>, window: &Window, state: JobState, why: &str) -> Job {
     let reason = Some(format!("{why}; cut at silences instead"));
-    Job { state, reason, ..found(ctx, window, &gaps(ctx, window)) }
+    Job {
+        state,
+        reason,
+        ..found(ctx, window, &gaps(ctx, window))
+    }
 }
 
 /// Positions before a silence.
 pub(crate) fn gaps(ctx: &Context<'_>, window: &Window) -> BTreeSet<usize> {
-    let at: Vec<_> =
-        window.turns.iter().map(|id| ctx.memory.turn(id).and_then(|turn| turn.at)).collect();
+    let at: Vec<_> = window
+        .turns
+        .iter()
+        .map(|id| ctx.memory.turn(id).and_then(|turn| turn.at))
+        .collect();
     let far = |end: &usize| frame::gap(at[*end], at[end + 1], ctx.config.gap_hours);
     (0..at.len().saturating_sub(1)).filter(far).collect()
 }
@@ -206,15 +264,21 @@ pub(crate) fn frontier(
     ctx: &Context<'_>,
     stretch: &Stretch<'_>,
 ) -> (BTreeSet<TurnId>, Range<usize>) {
-    let place: BTreeMap<&TurnId, usize> =
-        stretch.turns.iter().enumerate().map(|(at, turn)| (&turn.id, at)).collect();
+    let place: BTreeMap<&TurnId, usize> = stretch
+        .turns
+        .iter()
+        .enumerate()
+        .map(|(at, turn)| (&turn.id, at))
+        .collect();
     let closed = |turn: &&&Turn| ctx.memory.scene_of(&turn.id).is_some();
     let start = stretch.turns.iter().take_while(closed).count();
     let (mut ends, mut until) = (BTreeSet::new(), 0);
     for window in windows(ctx, stretch) {
         let past = place[&window.turns[0]] + window.owned.end;
         if past > start {
-            let Some(found) = decided(ctx, &window) else { break };
+            let Some(found) = decided(ctx, &window) else {
+                break;
+            };
             ends.extend(found);
         }
         until = past;

@@ -19,13 +19,23 @@ const NARRATIVE: usize = 2_400;
 
 /// Batches of scenes that are not written yet.
 pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
-    let open = ctx.memory.scenes_in(ctx.conversation).filter(|scene| is_open(ctx, scene));
+    let open = ctx
+        .memory
+        .scenes_in(ctx.conversation)
+        .filter(|scene| is_open(ctx, scene));
     let targets = open.map(|scene| {
         let level = ctx.level(Stage::Write, scene.id.local());
-        (number(scene.id.local()).saturating_sub(1), level, scene.id.clone())
+        (
+            number(scene.id.local()).saturating_sub(1),
+            level,
+            scene.id.clone(),
+        )
     });
     let calls = batches(targets.collect(), ctx.config.write_batch);
-    calls.into_iter().map(|(level, scenes)| (level, Work::Scenes(scenes))).collect()
+    calls
+        .into_iter()
+        .map(|(level, scenes)| (level, Work::Scenes(scenes)))
+        .collect()
 }
 
 /// Whether a scene waits to be written.
@@ -48,7 +58,9 @@ pub(crate) fn messages(
         shown.push_str(&format!("{}\n{body}", frame.node('S', at + 1)));
         first += turns.len();
     }
-    prompts.get("write", ctx.config.short_prompts).fill(&[("scenes", &shown)])
+    prompts
+        .get("write", ctx.config.short_prompts)
+        .fill(&[("scenes", &shown)])
 }
 
 /// A frame around the turns of several scenes.
@@ -59,7 +71,11 @@ pub(crate) fn frame_of(scenes: &[Vec<&Turn>]) -> Frame {
 
 pub(crate) fn shape(ctx: &Context<'_>, scenes: usize) -> ReplySchema {
     let range = ctx.config.bounded_labels.then_some((1, scenes));
-    let (title, summary) = if ctx.config.narrative { (TITLE, SUMMARY) } else { (90, 320) };
+    let (title, summary) = if ctx.config.narrative {
+        (TITLE, SUMMARY)
+    } else {
+        (90, 320)
+    };
     let mut fields = vec![
         ("scene", schema::label(range)),
         ("title", schema::text(title)),
@@ -97,23 +113,50 @@ pub(crate) fn accept(ctx: &Context<'_>, scenes: &[SceneId], level: u32, reply: &
 
 fn written(ctx: &Context<'_>, id: &SceneId, element: &Value) -> Option<Scene> {
     let mut scene = ctx.scene(id)?.clone();
-    let (title, summary) = (text_at(element, "title", TITLE), text_at(element, "summary", SUMMARY));
+    let (title, summary) = (
+        text_at(element, "title", TITLE),
+        text_at(element, "summary", SUMMARY),
+    );
     let narrative = text_at(element, "narrative", NARRATIVE);
-    scene.title = if title.is_empty() { first_words(&summary) } else { title };
-    scene.narrative = if narrative.is_empty() { summary.clone() } else { narrative };
-    scene.summary = if summary.is_empty() { scene.narrative.clone() } else { summary };
+    scene.title = if title.is_empty() {
+        first_words(&summary)
+    } else {
+        title
+    };
+    scene.narrative = if narrative.is_empty() {
+        summary.clone()
+    } else {
+        narrative
+    };
+    scene.summary = if summary.is_empty() {
+        scene.narrative.clone()
+    } else {
+        summary
+    };
     (!scene.summary.is_empty()).then_some(scene)
 }
 
 /// A title for a scene that has only a summary.
 fn first_words(summary: &str) -> String {
-    summary.split_whitespace().take(10).collect::<Vec<_>>().join(" ")
+    summary
+        .split_whitespace()
+        .take(10)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A scene as topics and items see it: label, dates, title, summary.
 pub(crate) fn digest(ctx: &Context<'_>, frame: &Frame, label: usize, scene: &Scene) -> String {
     let dates = frame::interval(ctx.memory.span(&scene.id));
-    let dates = if dates.is_empty() { dates } else { format!(" ({dates})") };
-    format!("{} {}{dates}: {}\n", frame.node('S', label), scene.title, scene.summary)
+    let dates = if dates.is_empty() {
+        dates
+    } else {
+        format!(" ({dates})")
+    };
+    format!(
+        "{} {}{dates}: {}\n",
+        frame.node('S', label),
+        scene.title,
+        scene.summary
+    )
 }
-

@@ -11,10 +11,40 @@ use tmem_llm::{LlmError, Reply, Request, ScriptedModel};
 use tmem_model::{Change, ConversationId, JobState, Memory, Stage, Turn, TurnId, text};
 
 const SUBJECTS: &[&str] = &[
-    "kiln", "harbour", "orchard", "violin", "beehive", "lighthouse", "sourdough", "telescope",
-    "tandem", "greenhouse", "puppet", "sauna", "glacier", "mosaic", "ferry", "pumpkin", "kayak",
-    "loom", "hedgehog", "chapel", "windmill", "quarry", "accordion", "terrarium", "sledge",
-    "marathon", "bakery", "attic", "vineyard", "drone", "mural", "cello", "lagoon", "turbine",
+    "kiln",
+    "harbour",
+    "orchard",
+    "violin",
+    "beehive",
+    "lighthouse",
+    "sourdough",
+    "telescope",
+    "tandem",
+    "greenhouse",
+    "puppet",
+    "sauna",
+    "glacier",
+    "mosaic",
+    "ferry",
+    "pumpkin",
+    "kayak",
+    "loom",
+    "hedgehog",
+    "chapel",
+    "windmill",
+    "quarry",
+    "accordion",
+    "terrarium",
+    "sledge",
+    "marathon",
+    "bakery",
+    "attic",
+    "vineyard",
+    "drone",
+    "mural",
+    "cello",
+    "lagoon",
+    "turbine",
 ];
 
 /// Says that an event is over; the model looks for it.
@@ -30,7 +60,7 @@ pub fn dialogue(count: usize) -> Vec<Turn> {
     let (mut turns, mut event, mut left) = (Vec::new(), 0, 5);
     let start: tmem_model::DateTime = "2031-03-03T18:30:00".parse().unwrap();
     for at in 0..count {
-        let subject = SUBJECTS[(event * 11 + event / 3) % SUBJECTS.len()];
+        let subject = SUBJECTS[(event * 7) % SUBJECTS.len()];
         let weeks = jiff::Span::new().days(7 * (event as i64 / 3));
         let when = start.checked_add(weeks).unwrap();
         left -= 1;
@@ -48,7 +78,11 @@ fn turn(at: usize, subject: &str, last: bool, when: tmem_model::DateTime) -> Tur
     let detail = filler(at as u64, 78);
     let end = if last { OVER } else { "tell me more" };
     Turn {
-        id: TurnId::new(&conversation(), &format!("D{}:{}", at / 20 + 1, at % 20 + 1)).unwrap(),
+        id: TurnId::new(
+            &conversation(),
+            &format!("D{}:{}", at / 20 + 1, at % 20 + 1),
+        )
+        .unwrap(),
         speaker: speaker.to_owned(),
         text: format!("About the {subject} and {detail}, {end}."),
         at: Some(when),
@@ -64,7 +98,9 @@ pub fn filler(seed: u64, length: usize) -> String {
     for _ in 0..(length / 7).max(1) {
         let mut word = String::new();
         for _ in 0..6 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             word.push(char::from(b"bdfgklmnprtvz"[(state >> 33) as usize % 13]));
         }
         words.push(word);
@@ -73,7 +109,9 @@ pub fn filler(seed: u64, length: usize) -> String {
 }
 
 fn seed(text: &str) -> u64 {
-    text.bytes().fold(17, |hash, byte| hash.wrapping_mul(131).wrapping_add(u64::from(byte)))
+    text.bytes().fold(17, |hash, byte| {
+        hash.wrapping_mul(131).wrapping_add(u64::from(byte))
+    })
 }
 
 /// Label, speaker and text of a shown turn.
@@ -89,7 +127,9 @@ fn line(text: &str) -> Option<Line<'_>> {
 fn scenes(text: &str) -> Vec<(usize, Vec<&str>)> {
     let mut all: Vec<(usize, Vec<&str>)> = Vec::new();
     for line in text.lines() {
-        let label = line.strip_prefix("[S").and_then(|rest| rest.split_once(']'));
+        let label = line
+            .strip_prefix("[S")
+            .and_then(|rest| rest.split_once(']'));
         if let Some((label, rest)) = label {
             all.push((label.parse().unwrap(), vec![rest.trim()]));
         } else if let Some((_, lines)) = all.last_mut() {
@@ -100,12 +140,20 @@ fn scenes(text: &str) -> Vec<(usize, Vec<&str>)> {
 }
 
 fn part<'a>(text: &'a str, tag: &str) -> &'a str {
-    let inner = text.split_once(&format!("<{tag}>\n")).map_or("", |pair| pair.1);
-    inner.split_once(&format!("</{tag}>")).map_or(inner, |pair| pair.0)
+    let inner = text
+        .split_once(&format!("<{tag}>\n"))
+        .map_or("", |pair| pair.1);
+    inner
+        .split_once(&format!("</{tag}>"))
+        .map_or(inner, |pair| pair.0)
 }
 
 fn subject(text: &str) -> &str {
-    SUBJECTS.iter().find(|subject| text.contains(**subject)).copied().unwrap_or("nothing")
+    SUBJECTS
+        .iter()
+        .find(|subject| text.contains(**subject))
+        .copied()
+        .unwrap_or("nothing")
 }
 
 /// The reply to a prompt, with sizes as a capable model's replies have.
@@ -124,12 +172,19 @@ pub fn read(request: &Request) -> Value {
 }
 
 fn segment(text: &str) -> Value {
-    let ends = text.lines().filter_map(line).filter(|(_, _, said)| said.contains(OVER));
+    let ends = text
+        .lines()
+        .filter_map(line)
+        .filter(|(_, _, said)| said.contains(OVER));
     json!({"ends": ends.map(|(label, _, _)| label).collect::<Vec<_>>()})
 }
 
 fn written((label, lines): (usize, Vec<&str>)) -> Value {
-    let said: Vec<&str> = lines.iter().filter_map(|text| line(text)).map(|l| l.2).collect();
+    let said: Vec<&str> = lines
+        .iter()
+        .filter_map(|text| line(text))
+        .map(|l| l.2)
+        .collect();
     let (whole, subject) = (seed(&said.concat()), subject(said.first().unwrap_or(&"")));
     json!({
         "scene": label,
@@ -145,7 +200,10 @@ fn topics(text: &str) -> Value {
     let mut order: Vec<&str> = Vec::new();
     for (label, lines) in scenes(part(text, "scenes")) {
         let main = subject(lines[0]);
-        let at = SUBJECTS.iter().position(|known| *known == main).unwrap_or(0);
+        let at = SUBJECTS
+            .iter()
+            .position(|known| *known == main)
+            .unwrap_or(0);
         for place in [main, SUBJECTS[(at + label % 2 + 1) % SUBJECTS.len()]] {
             if !order.contains(&place) {
                 order.push(place);
@@ -154,11 +212,17 @@ fn topics(text: &str) -> Value {
         }
     }
     let topic = |subject: &&str| {
-        let label = known.iter().position(|title| title.contains(&format!("The {subject} ")));
+        let label = known
+            .iter()
+            .position(|title| title.contains(&format!("The {subject} ")));
         let title = format!("The {subject} of Ada and Bo {}", filler(seed(subject), 14));
         let words = if label.is_some() { 2 } else { 13 };
         let words: Vec<String> = (0..words).map(|n| filler(seed(subject) + n, 14)).collect();
-        let title = if label.is_some() { String::new() } else { title };
+        let title = if label.is_some() {
+            String::new()
+        } else {
+            title
+        };
         json!({"topic": label.map_or(0, |at| at + 1), "title": title, "keywords": words,
             "scenes": places[subject]})
     };
@@ -168,28 +232,42 @@ fn topics(text: &str) -> Value {
 fn items(text: &str, short: bool) -> Value {
     let read = if short { text } else { part(text, "read") };
     let known = part(text, "known");
-    let facts = read.lines().filter_map(line).filter_map(|(label, speaker, said)| {
-        let words = said.split(" and ").nth(1)?.split(',').next()?;
-        let fact = format!("{speaker} told of the {} with {words} {}", subject(said), filler(seed(said), 8));
-        let skipped = seed(said) % 20 == 0 || known.contains(&fact);
-        (!skipped).then(|| if short {
-            json!({"turn": label, "text": fact})
-        } else {
-            json!({"text": fact, "turns": [label], "scenes": []})
-        })
-    });
+    let facts = read
+        .lines()
+        .filter_map(line)
+        .filter_map(|(label, speaker, said)| {
+            let words = said.split(" and ").nth(1)?.split(',').next()?;
+            let fact = format!(
+                "{speaker} told of the {} with {words} {}",
+                subject(said),
+                filler(seed(said), 8)
+            );
+            let skipped = seed(said) % 20 == 0 || known.contains(&fact);
+            (!skipped).then(|| {
+                if short {
+                    json!({"turn": label, "text": fact})
+                } else {
+                    json!({"text": fact, "turns": [label], "scenes": []})
+                }
+            })
+        });
     json!({"items": facts.collect::<Vec<_>>()})
 }
 
 fn item_triggers(text: &str, request: &Request) -> Value {
-    let shape = &request.schema.as_ref().unwrap().schema["properties"]["items"]["items"]["properties"];
+    let shape =
+        &request.schema.as_ref().unwrap().schema["properties"]["items"]["items"]["properties"];
     let most = |key: &str| shape[key]["maxItems"].as_u64().unwrap();
     let plain = shape["bridges"]["items"]["type"] == "string";
     let item = |(at, fact): (usize, &str)| {
         let own = seed(fact);
         let bridge = |n: u64| {
             let when = filler(own + 31 * n, 49);
-            if plain { json!(when) } else { json!({"when": when, "why": filler(own + 17 * n, 37)}) }
+            if plain {
+                json!(when)
+            } else {
+                json!({"when": when, "why": filler(own + 17 * n, 37)})
+            }
         };
         let concepts: Vec<String> = (0..most("concepts")).map(|n| filler(own + n, 19)).collect();
         let bridges: Vec<Value> = (1..=most("bridges")).map(bridge).collect();
@@ -201,14 +279,20 @@ fn item_triggers(text: &str, request: &Request) -> Value {
 }
 
 fn scene_triggers(text: &str, request: &Request) -> Value {
-    let shape = &request.schema.as_ref().unwrap().schema["properties"]["scenes"]["items"]["properties"];
+    let shape =
+        &request.schema.as_ref().unwrap().schema["properties"]["scenes"]["items"]["properties"];
     let one = |(label, lines): (usize, Vec<&str>)| {
         let mut own = seed(lines[0]);
         let mut fields = Map::new();
         for (name, kind) in shape.as_object().unwrap() {
             own += 1000;
             let value = match kind["properties"].as_object() {
-                Some(set) => set.keys().enumerate().map(|(n, key)| (key.clone(), json!(filler(own + n as u64, 100)))).collect::<Map<_, _>>().into(),
+                Some(set) => set
+                    .keys()
+                    .enumerate()
+                    .map(|(n, key)| (key.clone(), json!(filler(own + n as u64, 100))))
+                    .collect::<Map<_, _>>()
+                    .into(),
                 None if name == "scene" => json!(label),
                 None => json!(filler(own, 79)),
             };
@@ -227,7 +311,7 @@ pub struct Bench {
     pub config: BuildConfig,
     pub prompts: Prompts,
     /// Requests that were answered, as a call log would hold them.
-    pub log: BTreeMap<String, String>,
+    pub log: BTreeMap<String, Reply>,
     /// Calls paid for, by stage.
     pub calls: BTreeMap<Stage, usize>,
     pub prompt_tokens: usize,
@@ -261,7 +345,11 @@ impl Bench {
     }
 
     pub fn inputs(&self) -> Inputs<'_> {
-        Inputs { memory: &self.memory, jobs: &self.jobs, vectors: &self.vectors }
+        Inputs {
+            memory: &self.memory,
+            jobs: &self.jobs,
+            vectors: &self.vectors,
+        }
     }
 
     pub fn apply(&mut self, change: &Change) {
@@ -270,7 +358,10 @@ impl Bench {
     }
 
     pub fn add(&mut self, turns: &[Turn]) {
-        self.apply(&Change { turns: turns.to_vec(), ..Change::default() });
+        self.apply(&Change {
+            turns: turns.to_vec(),
+            ..Change::default()
+        });
     }
 
     pub fn flush(&mut self) {
@@ -280,8 +371,10 @@ impl Bench {
 
     /// Builds until nothing is ready; a wave that only waits ends it too.
     pub fn build(&mut self) {
-        for _ in 0..10_000 {
+        let mut last = Vec::new();
+        for _ in 0..3_000 {
             let steps = plan(self.inputs(), &conversation(), &self.config);
+            last.clone_from(&steps);
             if steps.is_empty() {
                 return;
             }
@@ -303,7 +396,7 @@ impl Bench {
                 return;
             }
         }
-        panic!("the build does not end");
+        panic!("the build does not end: {last:?}");
     }
 
     fn ask(&mut self, step: tmem_build::Step) -> Asked {
@@ -311,18 +404,35 @@ impl Bench {
         let (asked, new) = {
             let (log, model) = (std::sync::Mutex::new(&self.log), &self.model);
             let new = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-            let asked = answered(step, self.inputs(), &self.config, &self.prompts, &log, model, &new);
+            let asked = answered(
+                step,
+                self.inputs(),
+                &self.config,
+                &self.prompts,
+                &log,
+                model,
+                &new,
+            );
             let new = new.lock().unwrap().clone();
             (asked, new)
         };
         for (request, reply) in new {
             *self.calls.entry(stage).or_default() += 1;
             self.prompt_tokens += tokens(&request);
-            self.reply_tokens += text::estimate_tokens(&reply);
+            self.reply_tokens += text::estimate_tokens(&reply.text);
             let paid = self.log.insert(key(&request), reply);
             assert!(paid.is_none(), "paid twice: {}", key(&request));
         }
         asked
+    }
+
+    /// Which calls were paid for: prompt names with a digest of the request.
+    pub fn keys(&self) -> BTreeSet<String> {
+        let name = |key: &str| key.split('"').nth(5).unwrap_or_default().to_owned();
+        self.log
+            .keys()
+            .map(|key| format!("{} {:x}", name(key), seed(key)))
+            .collect()
     }
 
     pub fn paid(&self) -> usize {
@@ -333,14 +443,25 @@ impl Bench {
     /// on how the memory came about.
     pub fn outline(&self) -> Outline {
         let scene = |scene: &tmem_model::Scene| {
-            let topics = self.memory.topics_of(&scene.id).map(|t| t.title.clone()).collect();
-            (scene.id.clone(), scene.turns.clone(), scene.title.clone(), topics)
+            let topics = self
+                .memory
+                .topics_of(&scene.id)
+                .map(|t| t.title.clone())
+                .collect();
+            (
+                scene.id.clone(),
+                scene.turns.clone(),
+                scene.title.clone(),
+                topics,
+            )
         };
         let items = self.memory.items().filter(|item| item.scenes.len() == 1);
         Outline {
             scenes: self.memory.scenes().map(scene).collect(),
             topics: self.memory.topics().cloned().collect(),
-            items: items.map(|item| (item.scenes[0].clone(), item.text.clone())).collect(),
+            items: items
+                .map(|item| (item.scenes[0].clone(), item.text.clone()))
+                .collect(),
         }
     }
 
@@ -360,33 +481,39 @@ pub struct Outline {
 }
 
 fn tokens(request: &Request) -> usize {
-    request.messages.iter().map(|message| text::estimate_tokens(&message.content)).sum()
+    request
+        .messages
+        .iter()
+        .map(|message| text::estimate_tokens(&message.content))
+        .sum()
 }
 
 fn key(request: &Request) -> String {
     serde_json::to_string(request).unwrap()
 }
 
-type New = std::sync::Arc<std::sync::Mutex<Vec<(Request, String)>>>;
+type New = std::sync::Arc<std::sync::Mutex<Vec<(Request, Reply)>>>;
 
 fn answered(
     step: tmem_build::Step,
     inputs: Inputs<'_>,
     config: &BuildConfig,
     prompts: &Prompts,
-    log: &std::sync::Mutex<&BTreeMap<String, String>>,
+    log: &std::sync::Mutex<&BTreeMap<String, Reply>>,
     model: &dyn Fn(&Request) -> Result<Reply, LlmError>,
     new: &New,
 ) -> Asked {
     // The scripted model must own what it uses, so the answer is worked out beforehand.
     let request = tmem_build::prompt(&step, inputs, config, prompts);
-    let known = request.as_ref().and_then(|r| log.lock().unwrap().get(&key(r)).cloned());
+    let known = request
+        .as_ref()
+        .and_then(|r| log.lock().unwrap().get(&key(r)).cloned());
     let answer = match (&request, known) {
-        (Some(_), Some(text)) => Some(Ok(Reply::text(text))),
+        (Some(_), Some(reply)) => Some(Ok(reply)),
         (Some(request), None) => {
             let reply = model(request);
             if let Ok(reply) = &reply {
-                new.lock().unwrap().push((request.clone(), reply.text.clone()));
+                new.lock().unwrap().push((request.clone(), reply.clone()));
             }
             Some(reply)
         }
@@ -400,7 +527,9 @@ fn answered(
             Err(error) => Err(again(error)),
         }
     });
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     runtime.block_on(ask(step, inputs, &scripted, config, prompts))
 }
 
@@ -408,14 +537,22 @@ fn answered(
 fn again(error: &LlmError) -> LlmError {
     match error {
         LlmError::Pending(key) => LlmError::Pending(key.clone()),
-        LlmError::Refused { prompt, reason } => {
-            LlmError::Refused { prompt: prompt.clone(), reason: reason.clone() }
-        }
-        LlmError::TooLarge { prompt, model, message } => LlmError::TooLarge {
+        LlmError::Refused { prompt, reason } => LlmError::Refused {
+            prompt: prompt.clone(),
+            reason: reason.clone(),
+        },
+        LlmError::TooLarge {
+            prompt,
+            model,
+            message,
+        } => LlmError::TooLarge {
             prompt: prompt.clone(),
             model: model.clone(),
             message: message.clone(),
         },
-        other => LlmError::Failed { prompt: String::new(), message: other.to_string() },
+        other => LlmError::Failed {
+            prompt: String::new(),
+            message: other.to_string(),
+        },
     }
 }

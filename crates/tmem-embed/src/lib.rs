@@ -11,6 +11,8 @@ mod check;
 pub mod encoder;
 mod error;
 pub mod hash;
+#[cfg(feature = "http")]
+pub mod http;
 pub mod key;
 #[cfg(feature = "onnx")]
 pub mod onnx;
@@ -19,6 +21,8 @@ pub use check::is_blank;
 pub use encoder::{Encoder, EncoderSpec, Pooling, Reranker, TextRole};
 pub use error::EmbedError;
 pub use hash::HashEncoder;
+#[cfg(feature = "http")]
+pub use http::{HttpEncoder, HttpOptions, HttpReranker};
 pub use key::{cache_key, text_hash};
 #[cfg(feature = "onnx")]
 pub use onnx::{OnnxEncoder, OnnxFiles, OnnxOptions, OnnxReranker};

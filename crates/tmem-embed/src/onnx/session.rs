@@ -157,8 +157,9 @@ fn session(name: &str, files: &OnnxFiles, options: &OnnxOptions) -> Result<Sessi
     let not_onnx = |message: String| not_onnx(name, &files.model, message);
     let builder = Session::builder(environment).map_err(|e| not_onnx(e.to_string()))?;
     let builder = builder.with_intra_threads(options.threads());
+    let builder = builder.map_err(|e| not_onnx(e.to_string()))?;
     // Threads that spin while they wait only pay on a machine that has nothing else to do.
-    let builder = builder.and_then(|b| b.with_intra_op_spinning(false));
+    let builder = builder.with_intra_op_spinning(false);
     let mut builder = builder.map_err(|e| not_onnx(e.to_string()))?;
     let session = builder.commit_from_file(&files.model);
     session.map_err(|e| not_onnx(e.to_string()))

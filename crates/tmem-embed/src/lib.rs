@@ -16,6 +16,7 @@ pub mod http;
 pub mod key;
 #[cfg(feature = "onnx")]
 pub mod onnx;
+pub mod recorded;
 
 pub use check::is_blank;
 pub use encoder::{Encoder, EncoderSpec, Pooling, Reranker, TextRole};
@@ -26,3 +27,4 @@ pub use http::{HttpEncoder, HttpOptions, HttpReranker};
 pub use key::{cache_key, text_hash};
 #[cfg(feature = "onnx")]
 pub use onnx::{OnnxEncoder, OnnxFiles, OnnxOptions, OnnxReranker};
+pub use recorded::RecordedEncoder;

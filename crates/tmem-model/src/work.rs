@@ -25,6 +25,22 @@ pub enum Stage {
     Personas,
 }
 
+impl Stage {
+    /// Its name, for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Segment => "segment",
+            Self::Write => "write",
+            Self::Topics => "topics",
+            Self::Items => "items",
+            Self::ItemTriggers => "item triggers",
+            Self::SceneTriggers => "scene triggers",
+            Self::Personas => "personas",
+        }
+    }
+}
+
 /// How far a job has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -31,7 +31,7 @@ pub(super) async fn download(
     let client = Client::builder()
         .connect_timeout(CONNECT)
         .read_timeout(SILENCE);
-    let failed = |error: &reqwest::Error| WeightsError::unreachable(&file.name, chain(error));
+    let failed = |error: &reqwest::Error| WeightsError::unreachable(&file.name, cause(error));
     let client = client.build().map_err(|error| failed(&error))?;
     let url = url(hub, file);
     let part = folder.part(file);
@@ -41,7 +41,7 @@ pub(super) async fn download(
             Ok(response) => response,
             Err(error) if error.is_connect() => return Err(failed(&error)),
             Err(error) => {
-                last = chain(&error);
+                last = cause(&error);
                 continue;
             }
         };
@@ -106,7 +106,7 @@ async fn receive(
             Ok(Some(chunk)) => chunk,
             Ok(None) if done == file.bytes => return Ok(None),
             Ok(None) => return Ok(Some(format!("{done} of {} bytes came", file.bytes))),
-            Err(error) => return Ok(Some(chain(&error))),
+            Err(error) => return Ok(Some(cause(&error))),
         };
         output.write_all(&chunk).map_err(WeightsError::disk(part))?;
         done += chunk.len() as u64;
@@ -118,13 +118,11 @@ async fn receive(
     }
 }
 
-/// An error with its causes: reqwest's own line says little.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
+/// The innermost cause: the layers around it only say that a request failed.
+fn cause(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(cause) = innermost.source() {
+        innermost = cause;
     }
-    text
+    innermost.to_string()
 }

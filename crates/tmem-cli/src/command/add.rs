@@ -1,0 +1,176 @@
+//! `tmem add`: files in, turns stored, memory built.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use serde_json::json;
+use tmem::ingest::{self, Conversation};
+use tmem::model::ConversationId;
+use tmem::{Added, Tmem};
+
+use super::build;
+use crate::args::Add;
+use crate::outcome::{Exit, Outcome};
+use crate::session::Session;
+use crate::ui::{self, Ui};
+
+/// A conversation read from a file, under the name it will have.
+type Named = (ConversationId, Conversation);
+
+pub(crate) async fn run(args: &Add, session: Session, ui: &Ui) -> Result<Outcome> {
+    let session = session
+        .with("llm.concurrency", args.spending.concurrency)
+        .with("budget.run_tokens", args.spending.budget);
+    let input = Input::read(args);
+    input.warn();
+    if args.dry_run {
+        return input.estimate(args, &session);
+    }
+    ensure!(!input.good.is_empty(), input.nothing());
+    let tmem = session.write()?;
+    let stored = input.store(&tmem)?;
+    stored.tell(ui);
+    let built = match args.no_build {
+        true => None,
+        false => Some(build::work(&tmem, &build::Order::from(args), ui).await?),
+    };
+    Ok(outcome(&input, &stored, built))
+}
+
+/// What was read and what could not be.
+struct Input {
+    good: Vec<(PathBuf, Vec<Named>)>,
+    bad: Vec<(PathBuf, anyhow::Error)>,
+}
+
+impl Input {
+    fn read(args: &Add) -> Self {
+        let mut input = Self { good: Vec::new(), bad: Vec::new() };
+        for path in &args.files {
+            match conversations(path, args.conversation.as_deref()) {
+                Ok(named) => input.good.push((path.clone(), named)),
+                Err(error) => input.bad.push((path.clone(), error)),
+            }
+        }
+        input
+    }
+
+    /// Errors are told even under `--quiet`.
+    fn warn(&self) {
+        for (path, error) in &self.bad {
+            ui::line(&format!("error: {}: {error:#}", path.display()));
+        }
+    }
+
+    fn nothing(&self) -> anyhow::Error {
+        anyhow!("nothing was stored: no file could be read ({} tried)", self.bad.len())
+    }
+
+    fn conversations(&self) -> impl Iterator<Item = &Named> {
+        self.good.iter().flat_map(|(_, named)| named)
+    }
+
+    fn estimate(&self, args: &Add, session: &Session) -> Result<Outcome> {
+        ensure!(!self.good.is_empty(), self.nothing());
+        let tmem = session.scratch()?;
+        for (id, conversation) in self.conversations() {
+            tmem.add(id, conversation)?;
+        }
+        build::estimate(&tmem, &build::Order::from(args))
+    }
+
+    fn store(&self, tmem: &Tmem) -> Result<Stored> {
+        let mut stored = Stored::default();
+        for (path, named) in &self.good {
+            for (id, conversation) in named {
+                match tmem.add(id, conversation) {
+                    Ok(added) => stored.good.push((id.clone(), added)),
+                    Err(error) if error.is_refusal() => {
+                        ui::line(&format!("error: {}: {error}", path.display()));
+                        stored.bad.push((path.clone(), error.to_string()));
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        ensure!(!stored.good.is_empty(), "nothing was stored");
+        Ok(stored)
+    }
+}
+
+/// What went into the store, and what it would not take.
+#[derive(Default)]
+struct Stored {
+    good: Vec<(ConversationId, Added)>,
+    bad: Vec<(PathBuf, String)>,
+}
+
+impl Stored {
+    fn tell(&self, ui: &Ui) {
+        for (id, added) in &self.good {
+            added.notes.iter().for_each(|note| ui.note(&format!("note: {id}: {note}")));
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let line = |(id, added): &(ConversationId, Added)| match added.known {
+            0 => format!("{id}: {} turns stored", added.stored),
+            known => format!("{id}: {} turns stored, {known} were there already", added.stored),
+        };
+        self.good.iter().map(line).collect()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let entry = |(id, added): &(ConversationId, Added)| {
+            json!({ "conversation": id, "stored": added.stored, "known": added.known,
+                    "notes": added.notes })
+        };
+        self.good.iter().map(entry).collect()
+    }
+}
+
+fn outcome(input: &Input, stored: &Stored, built: Option<build::Built>) -> Outcome {
+    let mut lines = stored.lines();
+    lines.extend(built.iter().flat_map(|built| built.lines()));
+    let read = input.bad.iter().map(|(path, error)| (path, format!("{error:#}")));
+    let refused = stored.bad.iter().map(|(path, error)| (path, error.clone()));
+    let errors: Vec<_> = read.chain(refused).collect();
+    let exit = match (&built, errors.is_empty()) {
+        (_, false) => Exit::Unfinished,
+        (Some(built), true) => built.exit(),
+        (None, true) => Exit::Done,
+    };
+    let errors: Vec<_> =
+        errors.iter().map(|(path, error)| json!({ "file": path, "error": error })).collect();
+    let built = built.as_ref().map(build::Built::json);
+    let json = json!({ "stored": stored.json(), "errors": errors, "build": built });
+    Outcome::new(lines.join("\n"), json).exit(exit)
+}
+
+fn conversations(path: &Path, name: Option<&str>) -> Result<Vec<Named>> {
+    let text = super::read(path)?;
+    let parsed = ingest::parse(&text, &ingest::Options::default())?;
+    ensure!(
+        name.is_none() || parsed.len() == 1,
+        "it holds {} conversations, which --conversation would make one of",
+        parsed.len()
+    );
+    let several = parsed.len() > 1;
+    let numbered = parsed.into_iter().enumerate();
+    numbered
+        .map(|(index, conversation)| {
+            let own = conversation.name.as_deref();
+            let chosen = name.or(own).map(str::to_owned);
+            let chosen = chosen.unwrap_or_else(|| file_name(path, several.then_some(index + 1)));
+            let id = ConversationId::new(&chosen);
+            Ok((id.context("give the conversation a name with --conversation")?, conversation))
+        })
+        .collect()
+}
+
+/// The file's name without its extension; `conversation` for standard input.
+fn file_name(path: &Path, number: Option<usize>) -> String {
+    let stem = path.file_stem().filter(|stem| *stem != "-");
+    let stem = stem.map_or("conversation".into(), |stem| stem.to_string_lossy());
+    number.map_or(stem.to_string(), |number| format!("{stem}-{number}"))
+}

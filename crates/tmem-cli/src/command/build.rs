@@ -1,0 +1,165 @@
+//! `tmem build`, and the building that `tmem add` does.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tmem::{BuildOptions, Estimate, Stopped, Summary, Tmem};
+
+use crate::args::{Add, Build};
+use crate::outcome::{Exit, Outcome};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// How many problems are spelt out.
+const SHOWN: usize = 10;
+
+/// What kind of build is wanted.
+pub(crate) struct Order {
+    keep_open: bool,
+    retry_failed: bool,
+}
+
+impl From<&Add> for Order {
+    fn from(args: &Add) -> Self {
+        Self { keep_open: args.keep_open, retry_failed: false }
+    }
+}
+
+impl From<&Build> for Order {
+    fn from(args: &Build) -> Self {
+        Self { keep_open: args.keep_open, retry_failed: args.retry_failed }
+    }
+}
+
+impl Order {
+    /// For a batch, where what failed is asked again in the next round.
+    pub(crate) fn batch(keep_open: bool) -> Self {
+        Self { keep_open, retry_failed: true }
+    }
+
+    fn options(&self) -> BuildOptions {
+        let mut options = BuildOptions::default();
+        options.flush = !self.keep_open;
+        options.retry_failed = self.retry_failed;
+        options
+    }
+}
+
+pub(crate) async fn run(args: &Build, session: Session, ui: &Ui) -> Result<Outcome> {
+    let session = session
+        .with("llm.concurrency", args.spending.concurrency)
+        .with("budget.run_tokens", args.spending.budget);
+    let order = Order::from(args);
+    if args.dry_run {
+        return estimate(&session.read()?, &order);
+    }
+    let built = work(&session.existing()?, &order, ui).await?;
+    let exit = built.exit();
+    Ok(Outcome::new(built.lines().join("\n"), built.json()).exit(exit))
+}
+
+/// Builds what there is to build. The first Ctrl-C lets the calls under way end, the second does
+/// not wait.
+pub(crate) async fn work(tmem: &Tmem, order: &Order, ui: &Ui) -> Result<Built> {
+    let stop = tmem::Stop::default();
+    let watch = tokio::spawn(interrupted(stop.clone()));
+    let mut options = order.options();
+    options.stop = stop;
+    let summary = tmem.build(&options, &|event| ui.event(event)).await;
+    watch.abort();
+    ui.finish();
+    Ok(Built(summary?))
+}
+
+async fn interrupted(stop: tmem::Stop) {
+    if tokio::signal::ctrl_c().await.is_err() {
+        return;
+    }
+    stop.ask();
+    crate::ui::line("stopping after the calls under way (Ctrl-C again: at once); `tmem build` resumes");
+    if tokio::signal::ctrl_c().await.is_ok() {
+        std::process::exit(Exit::Unfinished as i32);
+    }
+}
+
+pub(crate) fn estimate(tmem: &Tmem, order: &Order) -> Result<Outcome> {
+    let estimate = tmem.estimate(&order.options())?;
+    Ok(Outcome::new(estimate_lines(&estimate).join("\n"), &estimate))
+}
+
+fn estimate_lines(estimate: &Estimate) -> Vec<String> {
+    let mut lines: Vec<String> = estimate
+        .stages
+        .iter()
+        .map(|(stage, spent)| {
+            format!("{:>16} {:>6} calls {:>10} tokens", stage.name(), spent.calls, spent.tokens())
+        })
+        .collect();
+    let total = estimate.total();
+    lines.push(format!(
+        "about {} calls and {} tokens ({} in, {} out)",
+        total.calls,
+        total.tokens(),
+        total.prompt_tokens,
+        total.reply_tokens
+    ));
+    lines.extend(estimate.price.map(|price| format!("about {price:.2} at the configured prices")));
+    lines
+}
+
+/// What a build did.
+pub(crate) struct Built(Summary);
+
+impl Built {
+    pub(crate) fn exit(&self) -> Exit {
+        if self.0.is_complete() { Exit::Done } else { Exit::Unfinished }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        json!(self.0)
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.tally()];
+        lines.extend(self.0.problems.iter().take(SHOWN).map(problem));
+        let more = self.0.problems.len().saturating_sub(SHOWN);
+        lines.extend((more > 0).then(|| format!("  and {more} more: `tmem show jobs`")));
+        lines.extend(self.0.notes.iter().map(|note| format!("note: {note}")));
+        lines.extend(self.0.stopped.map(|why| stopped(why).to_owned()));
+        lines
+    }
+
+    fn tally(&self) -> String {
+        let total = self.0.total();
+        let parts = [
+            (total.done, "done"),
+            (total.failed, "failed"),
+            (total.refused, "refused"),
+            (total.pending, "pending"),
+        ];
+        let said = parts.iter().filter(|(count, _)| *count > 0);
+        let said: Vec<String> = said.map(|(count, what)| format!("{count} {what}")).collect();
+        match said.is_empty() {
+            true => "nothing to build".to_owned(),
+            false => format!("built: {}", said.join(", ")),
+        }
+    }
+}
+
+fn problem(problem: &tmem::Problem) -> String {
+    let state = format!("{:?}", problem.state).to_lowercase();
+    let reason = problem.reason.as_deref().unwrap_or("no reason is known");
+    format!(
+        "  {state}: {} {} of {}: {reason}",
+        problem.stage.name(),
+        problem.target,
+        problem.conversation
+    )
+}
+
+fn stopped(why: Stopped) -> &'static str {
+    match why {
+        Stopped::Budget => "stopped: the budget is spent; `tmem build` resumes where it ended",
+        Stopped::Interrupted => "stopped as asked; `tmem build` resumes where it ended",
+        _ => "stopped; `tmem build` resumes where it ended",
+    }
+}

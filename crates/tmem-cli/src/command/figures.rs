@@ -1,0 +1,92 @@
+//! `tmem stats` and `tmem cost`: what is there, what is missing, what it took.
+
+use anyhow::Result;
+use serde_json::json;
+use tmem::llm::Line;
+use tmem::{Coverage, Stats};
+
+use crate::outcome::Outcome;
+use crate::session::Session;
+
+pub(crate) async fn stats(session: &Session) -> Result<Outcome> {
+    let stats = session.read()?.stats().await?;
+    Ok(Outcome::new(lines(&stats).join("\n"), &stats))
+}
+
+fn lines(stats: &Stats) -> Vec<String> {
+    let counts = &stats.counts;
+    let mut lines = vec![
+        format!("{:>8} conversations", counts.conversations),
+        format!("{:>8} turns, {} in no scene yet", counts.turns, counts.open_turns),
+        format!("{:>8} scenes", counts.scenes),
+        format!("{:>8} topics", counts.topics),
+        format!("{:>8} items", counts.items),
+        format!("{:>8} personas", counts.personas),
+        format!(
+            "{:>8} triggers: {} of items, {} of scenes, {} horizons",
+            counts.item_triggers + counts.scene_triggers + counts.horizon_triggers,
+            counts.item_triggers,
+            counts.scene_triggers,
+            counts.horizon_triggers
+        ),
+        format!("{:>8} vectors", stats.vectors.values().sum::<usize>()),
+    ];
+    lines.extend(stats.jobs.iter().map(|(state, count)| format!("{count:>8} steps {state}")));
+    lines.extend(gaps(&stats.coverage));
+    lines.extend(gate(stats));
+    lines.extend(stats.notes.iter().map(|note| format!("note: {note}")));
+    lines
+}
+
+fn gaps(coverage: &Coverage) -> impl Iterator<Item = String> {
+    let gaps = [
+        (&coverage.scenes_unwritten, "scenes not written"),
+        (&coverage.scenes_without_trigger, "scenes without a scene trigger"),
+        (&coverage.scenes_without_horizon, "scenes without a horizon trigger"),
+        (&coverage.scenes_without_topic, "scenes in no topic"),
+        (&coverage.items_without_bridge, "items without a bridge"),
+        (&coverage.topics_without_item, "topics without an item"),
+    ];
+    let gaps = gaps.into_iter().filter(|(ids, _)| !ids.is_empty());
+    gaps.map(|(ids, what)| format!("{:>8} {what}: {}", ids.len(), some(ids)))
+}
+
+/// The first few of a list.
+fn some(ids: &[String]) -> String {
+    let shown = ids.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if ids.len() > 5 { format!("{shown}, …") } else { shown }
+}
+
+fn gate(stats: &Stats) -> Option<String> {
+    let gate = stats.gate?;
+    let fires = stats.gate_fires.map(|share| format!("; {:.0} % of turns pass it", share * 100.0));
+    Some(format!("{gate:>8.3} gate of item triggers (cosine){}", fires.unwrap_or_default()))
+}
+
+pub(crate) fn cost(session: &Session) -> Result<Outcome> {
+    let ledger = session.read()?.cost()?;
+    let total = ledger.total();
+    let rows: Vec<String> = ledger.lines.iter().chain([&total]).map(row).collect();
+    let header = format!(
+        "{:<20} {:>6} {:>7} {:>6} {:>7} {:>10} {:>10} {:>9}  model",
+        "prompt", "calls", "cached", "failed", "waiting", "read", "written", "price"
+    );
+    let text = format!("{header}\n{}", rows.join("\n"));
+    Ok(Outcome::new(text, json!({ "lines": ledger.lines, "total": total })))
+}
+
+fn row(line: &Line) -> String {
+    let spent = &line.spent;
+    let price = line.cost.map_or("-".to_owned(), |cost| format!("{cost:.4}"));
+    format!(
+        "{:<20} {:>6} {:>7} {:>6} {:>7} {:>10} {:>10} {price:>9}  {}",
+        line.prompt,
+        spent.calls,
+        spent.cached,
+        spent.failed + spent.refused,
+        line.waiting,
+        spent.prompt_tokens,
+        spent.completion_tokens,
+        line.model
+    )
+}

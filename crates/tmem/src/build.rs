@@ -1,0 +1,223 @@
+//! The loop of construction: plan, ask side by side, accept and commit in order, plan again.
+//!
+//! What is planned and accepted is `tmem-build`'s; this drives it, keeps every change the moment it
+//! is known, and stops cleanly: on request, when the budget is spent, or when all that is left waits
+//! for answers from elsewhere. It may be killed anywhere and goes on where the last commit was.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::StreamExt;
+use tmem_build::{Inputs, Jobs, Step, Vectors, accept, ask, flush, plan, retry, wanted};
+use tmem_llm::ChatModel;
+use tmem_model::{Change, ConversationId, JobState, Memory};
+
+use crate::error::TmemError;
+use crate::progress::{Event, Problem, Stopped, Summary};
+use crate::tmem::Tmem;
+
+/// Asks a build to stop after the calls under way.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks for it.
+    pub fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What kind of build is wanted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BuildOptions {
+    /// Whether the last scene of every conversation is closed for good.
+    pub flush: bool,
+    /// Whether what failed or was refused is tried once more.
+    pub retry_failed: bool,
+    /// The handle to stop it with.
+    pub stop: Stop,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self { flush: true, retry_failed: false, stop: Stop::default() }
+    }
+}
+
+/// Hears what happens.
+pub type Listener<'a> = &'a (dyn Fn(&Event) + Send + Sync);
+
+impl Tmem {
+    /// Does all construction work that is ready, and what becomes ready through it.
+    ///
+    /// A step that fails does not end the build: it is named in the summary and stays to be tried
+    /// again.
+    ///
+    /// # Errors
+    /// [`TmemError`] if there is no language model, the encoder is another one than the stored
+    /// vectors are of, or the store cannot be written.
+    pub async fn build(
+        &self,
+        options: &BuildOptions,
+        listener: Listener<'_>,
+    ) -> Result<Summary, TmemError> {
+        self.check_encoder().await?;
+        self.mark(options)?;
+        let mut run = Run::new(self, options, listener);
+        if run.has_work() {
+            run.model = Some(self.chat().await?);
+            run.rounds().await?;
+        }
+        let mut summary = run.summary;
+        summary.problems = unfinished(&self.jobs());
+        summary.notes.extend(self.embed(listener).await?);
+        Ok(summary)
+    }
+
+    /// Closes tails and reopens failures, as the options say.
+    fn mark(&self, options: &BuildOptions) -> Result<(), TmemError> {
+        for conversation in self.conversations() {
+            let change = self.with_inputs(&Vectors::new(), |inputs| {
+                let mut change = Change::default();
+                if options.flush {
+                    change.merge(flush(inputs, &conversation));
+                }
+                if options.retry_failed {
+                    change.merge(retry(inputs.jobs, &conversation));
+                }
+                change
+            });
+            self.commit(&change)?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn unfinished(jobs: &Jobs) -> Vec<Problem> {
+    jobs.iter().filter(|job| job.state != JobState::Done).map(Problem::from).collect()
+}
+
+/// What tells a step from others: its conversation, stage and targets.
+type StepName = (ConversationId, tmem_model::Stage, Vec<String>);
+
+fn name(step: &Step) -> StepName {
+    (step.conversation().clone(), step.stage(), step.targets())
+}
+
+/// One build under way.
+struct Run<'a> {
+    tmem: &'a Tmem,
+    options: &'a BuildOptions,
+    listener: Listener<'a>,
+    model: Option<Arc<dyn ChatModel>>,
+    announced: BTreeSet<StepName>,
+    summary: Summary,
+}
+
+/// What one round came to.
+#[derive(Default)]
+struct Round {
+    taken: usize,
+    waiting: usize,
+}
+
+impl<'a> Run<'a> {
+    fn new(tmem: &'a Tmem, options: &'a BuildOptions, listener: Listener<'a>) -> Self {
+        let (announced, summary) = Default::default();
+        Self { tmem, options, listener, model: None, announced, summary }
+    }
+
+    fn has_work(&self) -> bool {
+        !self.ready(&Vectors::new()).is_empty()
+    }
+
+    /// Every step of every conversation that can be taken now.
+    fn ready(&self, vectors: &Vectors) -> Vec<Step> {
+        let config = &self.tmem.config().build;
+        let conversations = self.tmem.conversations();
+        self.tmem.with_inputs(vectors, |inputs| {
+            let steps = conversations.iter().map(|id| plan(inputs, id, config));
+            steps.flatten().collect()
+        })
+    }
+
+    async fn rounds(&mut self) -> Result<(), TmemError> {
+        loop {
+            let vectors = self.vectors().await?;
+            let steps = self.ready(&vectors);
+            if steps.is_empty() {
+                return Ok(());
+            }
+            self.announce(&steps);
+            let round = self.round(steps, &vectors).await?;
+            if self.options.stop.is_asked() {
+                self.summary.stopped = Some(Stopped::Interrupted);
+                return Ok(());
+            }
+            if round.taken == round.waiting {
+                self.summary.stopped = self.tmem.is_budget_spent().then_some(Stopped::Budget);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Vectors of the turns that segmentation wants to look at.
+    async fn vectors(&self) -> Result<Vectors, TmemError> {
+        let config = &self.tmem.config().build;
+        let conversations = self.tmem.conversations();
+        let turns = self.tmem.with_inputs(&Vectors::new(), |inputs| {
+            let turns = conversations.iter().flat_map(|id| wanted(inputs, id, config));
+            turns.collect::<BTreeSet<_>>()
+        });
+        self.tmem.turn_vectors(&turns).await
+    }
+
+    fn announce(&mut self, steps: &[Step]) {
+        for step in steps {
+            if self.announced.insert(name(step)) {
+                (self.listener)(&Event::Ready { stage: step.stage(), steps: 1 });
+            }
+        }
+    }
+
+    /// Asks all steps side by side, and commits each answer in the order of the plan.
+    async fn round(&mut self, steps: Vec<Step>, vectors: &Vectors) -> Result<Round, TmemError> {
+        let model = self.model.clone().expect("rounds begin with a model");
+        let (memory, jobs) = self.tmem.snapshot();
+        let (config, prompts) = (&self.tmem.config().build, self.tmem.prompts());
+        let inputs = Inputs { memory: &memory, jobs: &jobs, vectors };
+        let stop = &self.options.stop;
+        let open = steps.into_iter().take_while(|_| !stop.is_asked());
+        let asked = open.map(|step| ask(step, inputs, &*model, config, prompts));
+        let mut answers =
+            std::pin::pin!(futures::stream::iter(asked).buffered(self.tmem.concurrency()));
+        let mut round = Round::default();
+        while let Some(answer) = answers.next().await {
+            let change = self.tmem.with_inputs(vectors, |now| accept(&answer, now, config));
+            self.tmem.commit(&change)?;
+            round.taken += 1;
+            round.waiting += usize::from(answer.is_waiting());
+            self.tell(answer.step(), &change);
+        }
+        Ok(round)
+    }
+
+    fn tell(&mut self, step: &Step, change: &Change) {
+        let work = change.jobs.iter().filter(|job| step.targets().contains(&job.target));
+        let (mut done, stage) = (true, step.stage());
+        for job in work {
+            self.summary.count(job);
+            done &= job.state == JobState::Done;
+        }
+        (self.listener)(&Event::Finished { stage, done });
+    }
+}
+
+/// A copy of the state that does not change under the calls that read it.
+pub(crate) type Snapshot = (Arc<Memory>, Arc<Jobs>);

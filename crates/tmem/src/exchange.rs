@@ -1,0 +1,53 @@
+//! Memory documents in and out.
+
+use serde::Serialize;
+use tmem_build::settled;
+use tmem_model::{Change, ConversationId, Document};
+
+use crate::error::TmemError;
+use crate::tmem::Tmem;
+
+/// What an imported document brought.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Imported {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// Turns that it has now.
+    pub turns: usize,
+    /// Scenes that it has now.
+    pub scenes: usize,
+    /// Items that it has now.
+    pub items: usize,
+}
+
+impl Tmem {
+    /// A conversation's memory as a document in canonical order, without a line feed at its end.
+    ///
+    /// # Errors
+    /// [`TmemError::UnknownConversation`].
+    pub fn export(&self, conversation: &ConversationId) -> Result<String, TmemError> {
+        let document = Document::of(&self.memory(), conversation);
+        let unknown = || TmemError::UnknownConversation(conversation.clone());
+        Ok(document.ok_or_else(unknown)?.to_json())
+    }
+
+    /// Takes in a document, whole or not at all. What it holds counts as built.
+    ///
+    /// # Errors
+    /// [`TmemError::Document`] naming id and field of what is wrong; [`TmemError::Store`].
+    pub fn import(&self, json: &str) -> Result<Imported, TmemError> {
+        let document = Document::parse(json)?;
+        let conversation = document.conversation().clone();
+        let (mut memory, jobs) = self.snapshot();
+        let mut change: Change = document.into_change(&memory)?;
+        std::sync::Arc::make_mut(&mut memory).apply(&change)?;
+        change.merge(settled(&memory, &jobs, &conversation));
+        self.commit(&change)?;
+        Ok(Imported {
+            turns: memory.turns(&conversation).count(),
+            scenes: memory.scenes_in(&conversation).count(),
+            items: memory.items_in(&conversation).count(),
+            conversation,
+        })
+    }
+}

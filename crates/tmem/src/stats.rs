@@ -1,0 +1,200 @@
+//! Counts of what is there, what is missing, and how the gate of item triggers behaves.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tmem_build::Jobs;
+use tmem_index::{Host, Indices, Vector, View, rows};
+use tmem_model::{JobState, Memory, TurnId};
+
+use crate::error::TmemError;
+use crate::indexed::Indexed;
+use crate::tmem::Tmem;
+
+/// Turns that stand for what is said in general when the gate is tried.
+const SAMPLE: usize = 100;
+
+/// Figures of one space.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Stats {
+    /// How many there are of each kind.
+    pub counts: Counts,
+    /// What has no trigger or no use yet.
+    pub coverage: Coverage,
+    /// Jobs by state.
+    pub jobs: BTreeMap<&'static str, usize>,
+    /// Vectors by view; nothing without an encoder.
+    pub vectors: BTreeMap<String, usize>,
+    /// Least cosine at which an item trigger counts; nothing without vectors.
+    pub gate: Option<f32>,
+    /// Share of the memory's own turns, taken as queries, that pass the gate of some foreign item.
+    pub gate_fires: Option<f32>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// How many there are of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Conversations.
+    pub conversations: usize,
+    /// Turns.
+    pub turns: usize,
+    /// Turns in no scene yet.
+    pub open_turns: usize,
+    /// Scenes.
+    pub scenes: usize,
+    /// Topics.
+    pub topics: usize,
+    /// Items.
+    pub items: usize,
+    /// Personas.
+    pub personas: usize,
+    /// Triggers of items.
+    pub item_triggers: usize,
+    /// Scene triggers.
+    pub scene_triggers: usize,
+    /// Horizon triggers.
+    pub horizon_triggers: usize,
+}
+
+/// What has no trigger or no use yet, by id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// Scenes without a title.
+    pub scenes_unwritten: Vec<String>,
+    /// Scenes without a scene trigger.
+    pub scenes_without_trigger: Vec<String>,
+    /// Scenes without a horizon trigger.
+    pub scenes_without_horizon: Vec<String>,
+    /// Scenes in no topic.
+    pub scenes_without_topic: Vec<String>,
+    /// Items without a bridge.
+    pub items_without_bridge: Vec<String>,
+    /// Topics without an item.
+    pub topics_without_item: Vec<String>,
+}
+
+impl Tmem {
+    /// Figures of this space.
+    ///
+    /// # Errors
+    /// [`TmemError`] if the indices cannot be built.
+    pub async fn stats(&self) -> Result<Stats, TmemError> {
+        let indexed = self.indexed().await?;
+        let memory = &indexed.memory;
+        Ok(Stats {
+            counts: counts(memory),
+            coverage: coverage(memory),
+            jobs: by_state(&self.jobs()),
+            vectors: vectors(&indexed.indices),
+            gate: indexed.indices.gate(),
+            gate_fires: self.gate_fires(&indexed).await?,
+            notes: indexed.notes.clone(),
+        })
+    }
+
+    /// Share of the memory's own turns that, asked as questions, pass the gate of an item which
+    /// does not come from them.
+    async fn gate_fires(&self, indexed: &Indexed) -> Result<Option<f32>, TmemError> {
+        let Some(gate) = indexed.indices.gate() else { return Ok(None) };
+        let Ok(encoder) = self.services.encoder().await else { return Ok(None) };
+        let mut turns = rows(&indexed.memory);
+        turns.retain(|row| row.view == View::Turn);
+        let step = turns.len().div_ceil(SAMPLE).max(1);
+        let sample: Vec<_> = turns.into_iter().step_by(step).collect();
+        let known = self.vectors_of(&*encoder, &sample, &|_| ()).await?;
+        let mut fired = 0_u16;
+        let mut asked = 0_u16;
+        for (row, vector) in crate::vectors::joined(sample, &known) {
+            let (Host::Turn(turn), Some(vector)) = (&row.host, vector) else { continue };
+            asked += 1;
+            fired += u16::from(fires(indexed, turn, &vector, gate)?);
+        }
+        Ok((asked > 0).then(|| f32::from(fired) / f32::from(asked)))
+    }
+}
+
+/// Whether some item that does not cite `turn` has a trigger that close to it.
+fn fires(
+    indexed: &Indexed,
+    turn: &TurnId,
+    vector: &Vector,
+    gate: f32,
+) -> Result<bool, TmemError> {
+    for view in [View::Concept, View::Bridge, View::Joint] {
+        for found in indexed.indices.nearest(view, vector, 0.0, None)? {
+            if found.cosine < gate {
+                break;
+            }
+            let id = &indexed.indices.items()[found.key as usize];
+            if indexed.memory.item(id).is_some_and(|item| !item.turns.contains(turn)) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+fn counts(memory: &Memory) -> Counts {
+    let open = memory.conversations().map(|id| memory.open_turns(id).count());
+    Counts {
+        conversations: memory.conversations().count(),
+        turns: memory.all_turns().count(),
+        open_turns: open.sum(),
+        scenes: memory.scenes().count(),
+        topics: memory.topics().count(),
+        items: memory.items().count(),
+        personas: memory.personas().count(),
+        item_triggers: memory.items().map(|item| item.triggers.len()).sum(),
+        scene_triggers: memory.scenes().filter(|scene| scene.scene_trigger.is_some()).count(),
+        horizon_triggers: memory.scenes().map(|scene| scene.horizon_triggers.len()).sum(),
+    }
+}
+
+fn coverage(memory: &Memory) -> Coverage {
+    let scenes = |lacks: &dyn Fn(&tmem_model::Scene) -> bool| {
+        let lacking = memory.scenes().filter(|scene| lacks(scene));
+        lacking.map(|scene| scene.id.to_string()).collect()
+    };
+    let bridgeless = |item: &&tmem_model::Item| {
+        item.triggers.iter().all(|trigger| trigger.bridge.trim().is_empty())
+    };
+    let itemless = |topic: &&tmem_model::Topic| {
+        memory.scenes_of(&topic.id).all(|scene| memory.items_of(&scene.id).next().is_none())
+    };
+    Coverage {
+        scenes_unwritten: scenes(&|scene| scene.title.trim().is_empty()),
+        scenes_without_trigger: scenes(&|scene| scene.scene_trigger.is_none()),
+        scenes_without_horizon: scenes(&|scene| scene.horizon_triggers.is_empty()),
+        scenes_without_topic: scenes(&|scene| memory.topics_of(&scene.id).next().is_none()),
+        items_without_bridge: ids(memory.items().filter(bridgeless).map(|item| &item.id)),
+        topics_without_item: ids(memory.topics().filter(itemless).map(|topic| &topic.id)),
+    }
+}
+
+fn ids<'a, T: ToString + 'a>(ids: impl Iterator<Item = &'a T>) -> Vec<String> {
+    ids.map(ToString::to_string).collect()
+}
+
+fn by_state(jobs: &Jobs) -> BTreeMap<&'static str, usize> {
+    let mut counted = BTreeMap::new();
+    for job in jobs.iter() {
+        let state = match job.state {
+            JobState::Done => "done",
+            JobState::Failed => "failed",
+            JobState::Refused => "refused",
+            JobState::Pending => "pending",
+        };
+        *counted.entry(state).or_default() += 1;
+    }
+    counted
+}
+
+fn vectors(indices: &Indices) -> BTreeMap<String, usize> {
+    let name = |view: View| {
+        let name = serde_json::to_value(view).expect("a view is a plain word");
+        name.as_str().expect("a view is a plain word").to_owned()
+    };
+    View::ALL.into_iter().map(|view| (name(view), indices.len(view))).collect()
+}

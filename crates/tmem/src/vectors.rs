@@ -1,0 +1,110 @@
+//! Vectors of the memory's texts: from the store where it has them, else made and kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tmem_build::Vectors;
+use tmem_embed::{Encoder, TextRole, text_hash};
+use tmem_index::{Host, Row, Vector, View, rows};
+use tmem_model::TurnId;
+
+use crate::build::Listener;
+use crate::error::TmemError;
+use crate::progress::Event;
+use crate::tmem::Tmem;
+
+/// Texts that are encoded between two commits.
+const CHUNK: usize = 64;
+
+/// Vectors by the hash of their text.
+pub(crate) type Known = BTreeMap<String, Vec<f32>>;
+
+impl Tmem {
+    /// Makes the vectors that are missing and keeps them. Without an encoder it says so in a note.
+    ///
+    /// # Errors
+    /// [`TmemError`] if the stored vectors are another encoder's, or the store fails.
+    pub async fn embed(&self, listener: Listener<'_>) -> Result<Vec<String>, TmemError> {
+        self.check_encoder().await?;
+        let encoder = match self.services.encoder().await {
+            Ok(encoder) => encoder,
+            Err(why) => return Ok(vec![format!("no vectors were made: {why}")]),
+        };
+        let rows = rows(&self.memory());
+        match self.vectors_of(&*encoder, &rows, listener).await {
+            Ok(_) => Ok(Vec::new()),
+            Err(TmemError::Embed(error)) => Ok(vec![format!("vectors are missing: {error}")]),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The vector of each row, made if it is not there yet.
+    pub(crate) async fn vectors_of(
+        &self,
+        encoder: &dyn Encoder,
+        rows: &[Row],
+        listener: Listener<'_>,
+    ) -> Result<Known, TmemError> {
+        let texts: BTreeMap<String, &str> =
+            rows.iter().map(|row| (hash(&row.text), row.text.as_str())).collect();
+        let identity = encoder.spec().identity();
+        let mut known = self.shelf.vectors(&identity, texts.keys())?;
+        let missing: Vec<(&String, &str)> = texts
+            .iter()
+            .filter(|(hash, _)| !known.contains_key(*hash))
+            .map(|(hash, text)| (hash, *text))
+            .collect();
+        for (done, chunk) in missing.chunks(CHUNK).enumerate() {
+            let made = encoded(encoder, chunk).await?;
+            self.shelf.put_vectors(&identity, &made)?;
+            known.extend(made);
+            let done = (done * CHUNK + chunk.len()).min(missing.len());
+            listener(&Event::Embedded { done, total: missing.len() });
+        }
+        Ok(known)
+    }
+
+    /// Vectors of some turns; none if there is no encoder.
+    pub(crate) async fn turn_vectors(
+        &self,
+        turns: &BTreeSet<TurnId>,
+    ) -> Result<Vectors, TmemError> {
+        if turns.is_empty() {
+            return Ok(Vectors::new());
+        }
+        let Ok(encoder) = self.services.encoder().await else { return Ok(Vectors::new()) };
+        let mut wanted = rows(&self.memory());
+        wanted.retain(|row| row.view == View::Turn && turn_of(row).is_some_and(|t| turns.contains(t)));
+        let known = self.vectors_of(&*encoder, &wanted, &|_| ()).await?;
+        let pair = |row: &Row| {
+            Some((turn_of(row)?.clone(), known.get(&hash(&row.text))?.clone()))
+        };
+        Ok(wanted.iter().filter_map(pair).collect())
+    }
+}
+
+/// Each row with its vector, if it is known and sound.
+pub(crate) fn joined(rows: Vec<Row>, known: &Known) -> Vec<(Row, Option<Vector>)> {
+    let vector = |row: &Row| Vector::try_from(known.get(&hash(&row.text))?.clone()).ok();
+    rows.into_iter().map(|row| (vector(&row), row)).map(|(vector, row)| (row, vector)).collect()
+}
+
+pub(crate) fn hash(text: &str) -> String {
+    text_hash(TextRole::Passage, text)
+}
+
+async fn encoded(
+    encoder: &dyn Encoder,
+    chunk: &[(&String, &str)],
+) -> Result<Vec<(String, Vec<f32>)>, TmemError> {
+    let texts: Vec<String> = chunk.iter().map(|(_, text)| (*text).to_owned()).collect();
+    let vectors = encoder.encode(TextRole::Passage, &texts).await?;
+    let hashes = chunk.iter().map(|(hash, _)| (*hash).clone());
+    Ok(hashes.zip(vectors).collect())
+}
+
+fn turn_of(row: &Row) -> Option<&TurnId> {
+    match &row.host {
+        Host::Turn(turn) => Some(turn),
+        _ => None,
+    }
+}

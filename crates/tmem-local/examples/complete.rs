@@ -3,7 +3,11 @@
 //! `cargo run --release -p tmem-local --example complete -- MODEL.gguf "prompt" [schema.json] [max tokens] [copies]`
 //!
 //! With several copies the calls run side by side.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example talks to its user")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example talks to its user"
+)]
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +27,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let start = Instant::now();
     let model = LocalModel::load(&model, &LocalConfig::default())?.with_progress(Arc::new(show));
-    eprintln!("loaded in {:.1} s, {} threads", start.elapsed().as_secs_f32(), threads());
+    eprintln!(
+        "loaded in {:.1} s, {} threads",
+        start.elapsed().as_secs_f32(),
+        threads()
+    );
 
     let request = request(prompt, schema.as_deref(), max_tokens)?;
     let start = Instant::now();
@@ -38,25 +46,55 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     eprintln!();
     println!("{}", replies[0].text);
     let usage = replies.iter().filter_map(|reply| reply.usage);
-    let (read, written) = usage.fold((0, 0), |(read, written), usage| (read + usage.prompt_tokens, written + usage.completion_tokens));
-    eprintln!("{}: {read} tokens read, {written} written in {seconds:.1} s", replies[0].finish);
+    let (read, written) = usage.fold((0, 0), |(read, written), usage| {
+        (
+            read + usage.prompt_tokens,
+            written + usage.completion_tokens,
+        )
+    });
+    eprintln!(
+        "{}: {read} tokens read, {written} written in {seconds:.1} s",
+        replies[0].finish
+    );
     Ok(())
 }
 
-fn request(prompt: String, schema: Option<&str>, max_tokens: u32) -> Result<Request, Box<dyn std::error::Error>> {
+fn request(
+    prompt: String,
+    schema: Option<&str>,
+    max_tokens: u32,
+) -> Result<Request, Box<dyn std::error::Error>> {
     let schema = match schema {
-        Some(path) => Some(ReplySchema { name: "reply".to_owned(), schema: serde_json::from_str(&std::fs::read_to_string(path)?)? }),
+        Some(path) => Some(ReplySchema {
+            name: "reply".to_owned(),
+            schema: serde_json::from_str(&std::fs::read_to_string(path)?)?,
+        }),
         None => None,
     };
-    let message = |role, content: &str| Message { role, content: content.to_owned() };
+    let message = |role, content: &str| Message {
+        role,
+        content: content.to_owned(),
+    };
     Ok(Request {
-        prompt: Prompt { name: "example".to_owned(), version: 1 },
-        messages: vec![message(Role::System, "You are a helpful assistant."), message(Role::User, &prompt)],
+        prompt: Prompt {
+            name: "example".to_owned(),
+            version: 1,
+        },
+        messages: vec![
+            message(Role::System, "You are a helpful assistant."),
+            message(Role::User, &prompt),
+        ],
         schema,
-        params: Params { max_tokens, temperature: Some(0.0) },
+        params: Params {
+            max_tokens,
+            temperature: Some(0.0),
+        },
     })
 }
 
 fn show(progress: &Progress) {
-    eprint!("\r{} of {} read, {} written ", progress.read, progress.to_read, progress.written);
+    eprint!(
+        "\r{} of {} read, {} written ",
+        progress.read, progress.to_read, progress.written
+    );
 }

@@ -23,7 +23,9 @@ impl KvCache {
     /// An empty cache.
     pub(crate) fn new(shape: &Shape) -> Result<Self> {
         let (kv_heads, head) = (shape.kv_heads, shape.head);
-        let layers = (0..shape.layers).map(|_| Layer::new(kv_heads, head)).collect::<Result<_>>()?;
+        let layers = (0..shape.layers)
+            .map(|_| Layer::new(kv_heads, head))
+            .collect::<Result<_>>()?;
         Ok(Self { layers, length: 0 })
     }
 
@@ -34,8 +36,15 @@ impl KvCache {
 
     /// A copy that shares nothing with this one.
     pub(crate) fn fork(&self) -> Result<Self> {
-        let layers = self.layers.iter().map(|layer| layer.resized(self.length, self.room(0))).collect::<Result<_>>()?;
-        Ok(Self { layers, length: self.length })
+        let layers = self
+            .layers
+            .iter()
+            .map(|layer| layer.resized(self.length, self.room(0)))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            layers,
+            length: self.length,
+        })
     }
 
     /// Makes room for `added` more tokens in every layer.
@@ -51,12 +60,20 @@ impl KvCache {
 
     /// Writes the keys and values of the tokens that follow, `[kv_heads, tokens, head]` each, and
     /// returns those of all tokens so far. Room must have been reserved.
-    pub(crate) fn extend(&self, layer: usize, keys: &Tensor, values: &Tensor) -> Result<(Tensor, Tensor)> {
+    pub(crate) fn extend(
+        &self,
+        layer: usize,
+        keys: &Tensor,
+        values: &Tensor,
+    ) -> Result<(Tensor, Tensor)> {
         let stored = &self.layers[layer];
         let end = self.length + keys.dim(1)?;
         stored.keys.slice_set(keys, 1, self.length)?;
         stored.values.slice_set(values, 1, self.length)?;
-        Ok((stored.keys.narrow(1, 0, end)?, stored.values.narrow(1, 0, end)?))
+        Ok((
+            stored.keys.narrow(1, 0, end)?,
+            stored.values.narrow(1, 0, end)?,
+        ))
     }
 
     /// Counts `added` tokens as read, once every layer has been extended by them.
@@ -71,11 +88,17 @@ impl KvCache {
 
 impl Layer {
     fn new(kv_heads: usize, head: usize) -> Result<Self> {
-        Ok(Self { keys: zeros(kv_heads, STEP, head)?, values: zeros(kv_heads, STEP, head)? })
+        Ok(Self {
+            keys: zeros(kv_heads, STEP, head)?,
+            values: zeros(kv_heads, STEP, head)?,
+        })
     }
 
     fn resized(&self, length: usize, room: usize) -> Result<Self> {
-        Ok(Self { keys: resized(&self.keys, length, room)?, values: resized(&self.values, length, room)? })
+        Ok(Self {
+            keys: resized(&self.keys, length, room)?,
+            values: resized(&self.values, length, room)?,
+        })
     }
 }
 

@@ -22,7 +22,11 @@ pub struct LocalConfig {
 
 impl Default for LocalConfig {
     fn default() -> Self {
-        Self { context: 8192, parallel: 4, kept_prefixes: 8 }
+        Self {
+            context: 8192,
+            parallel: 4,
+            kept_prefixes: 8,
+        }
     }
 }
 

@@ -53,15 +53,29 @@ struct Linear {
 
 impl Decoder {
     /// Reads all weights; `context` tokens at most will be asked for.
-    pub(crate) fn load(gguf: &mut Gguf, shape: Shape, context: usize) -> std::result::Result<Self, LocalError> {
+    pub(crate) fn load(
+        gguf: &mut Gguf,
+        shape: Shape,
+        context: usize,
+    ) -> std::result::Result<Self, LocalError> {
         let head = match gguf.has("output.weight") {
-            true => Some(QMatMul::from_qtensor(gguf.matrix("output.weight", shape.vocab, shape.width)?)?),
+            true => Some(QMatMul::from_qtensor(gguf.matrix(
+                "output.weight",
+                shape.vocab,
+                shape.width,
+            )?)?),
             false => None,
         };
-        let layers = (0..shape.layers).map(|index| Layer::load(gguf, &shape, index)).collect::<std::result::Result<_, _>>()?;
+        let layers = (0..shape.layers)
+            .map(|index| Layer::load(gguf, &shape, index))
+            .collect::<std::result::Result<_, _>>()?;
         Ok(Self {
             rope: Rope::new(gguf, &shape, context)?,
-            embedding: QMatMul::from_qtensor(gguf.matrix("token_embd.weight", shape.vocab, shape.width)?)?,
+            embedding: QMatMul::from_qtensor(gguf.matrix(
+                "token_embd.weight",
+                shape.vocab,
+                shape.width,
+            )?)?,
             layers,
             norm: gguf.vector("output_norm.weight", shape.width)?,
             head,
@@ -80,7 +94,11 @@ impl Decoder {
         let hidden = self.read(spans)?;
         let rows = Tensor::new(last_rows(spans), &Device::Cpu)?;
         let hidden = rms_norm(&hidden.index_select(&rows, 0)?, &self.norm, self.shape.eps)?;
-        let logits = self.head.as_ref().unwrap_or(&self.embedding).forward(&hidden)?;
+        let logits = self
+            .head
+            .as_ref()
+            .unwrap_or(&self.embedding)
+            .forward(&hidden)?;
         logits.to_vec2()
     }
 
@@ -91,7 +109,9 @@ impl Decoder {
             span.cache.reserve(span.tokens.len())?;
         }
         let angles = self.rope.rows(&positions)?;
-        let mut hidden = self.embedding.embedding(&Tensor::new(tokens, &Device::Cpu)?)?;
+        let mut hidden = self
+            .embedding
+            .embedding(&Tensor::new(tokens, &Device::Cpu)?)?;
         for (index, layer) in self.layers.iter().enumerate() {
             let attended = self.attend(layer, index, &hidden, &angles, spans)?;
             hidden = (hidden + attended)?;
@@ -105,14 +125,29 @@ impl Decoder {
 
     fn flatten(&self, spans: &[Span<'_>]) -> Result<(Vec<u32>, Vec<u32>)> {
         let tokens: Vec<u32> = spans.iter().flat_map(|span| span.tokens).copied().collect();
-        if let Some(token) = tokens.iter().find(|&&token| token as usize >= self.shape.vocab) {
-            candle_core::bail!("token {token} is not in the vocabulary of {}", self.shape.vocab);
+        if let Some(token) = tokens
+            .iter()
+            .find(|&&token| token as usize >= self.shape.vocab)
+        {
+            candle_core::bail!(
+                "token {token} is not in the vocabulary of {}",
+                self.shape.vocab
+            );
         }
-        let positions = spans.iter().flat_map(|span| (span.cache.len()..).take(span.tokens.len()));
+        let positions = spans
+            .iter()
+            .flat_map(|span| (span.cache.len()..).take(span.tokens.len()));
         Ok((tokens, positions.map(|position| position as u32).collect()))
     }
 
-    fn attend(&self, layer: &Layer, index: usize, hidden: &Tensor, angles: &(Tensor, Tensor), spans: &[Span<'_>]) -> Result<Tensor> {
+    fn attend(
+        &self,
+        layer: &Layer,
+        index: usize,
+        hidden: &Tensor,
+        angles: &(Tensor, Tensor),
+        spans: &[Span<'_>],
+    ) -> Result<Tensor> {
         let [query, key, value] = layer.project(hidden, &self.shape)?;
         let query = self.rope.turn(&query, angles)?;
         let key = self.rope.turn(&key, angles)?;
@@ -120,9 +155,16 @@ impl Decoder {
         let mut attended = Vec::with_capacity(spans.len());
         for span in spans {
             let count = span.tokens.len();
-            let (keys, values) = (heads_first(&key, start, count)?, heads_first(&value, start, count)?);
+            let (keys, values) = (
+                heads_first(&key, start, count)?,
+                heads_first(&value, start, count)?,
+            );
             let (keys, values) = span.cache.extend(index, &keys, &values)?;
-            attended.push(attention::attend(&query.narrow(0, start, count)?, &keys, &values)?);
+            attended.push(attention::attend(
+                &query.narrow(0, start, count)?,
+                &keys,
+                &values,
+            )?);
             start += count;
         }
         layer.output.forward(&Tensor::cat(&attended, 0)?)
@@ -152,10 +194,23 @@ impl Layer {
     fn project(&self, hidden: &Tensor, shape: &Shape) -> Result<[Tensor; 3]> {
         let tokens = hidden.dim(0)?;
         let normed = rms_norm(hidden, &self.attention_norm, shape.eps)?;
-        let query = self.query.forward(&normed)?.reshape((tokens, shape.heads, shape.head))?;
-        let key = self.key.forward(&normed)?.reshape((tokens, shape.kv_heads, shape.head))?;
-        let value = self.value.forward(&normed)?.reshape((tokens, shape.kv_heads, shape.head))?;
-        Ok([normed_heads(query, self.query_norm.as_ref(), shape)?, normed_heads(key, self.key_norm.as_ref(), shape)?, value])
+        let query = self
+            .query
+            .forward(&normed)?
+            .reshape((tokens, shape.heads, shape.head))?;
+        let key = self
+            .key
+            .forward(&normed)?
+            .reshape((tokens, shape.kv_heads, shape.head))?;
+        let value = self
+            .value
+            .forward(&normed)?
+            .reshape((tokens, shape.kv_heads, shape.head))?;
+        Ok([
+            normed_heads(query, self.query_norm.as_ref(), shape)?,
+            normed_heads(key, self.key_norm.as_ref(), shape)?,
+            value,
+        ])
     }
 
     fn feed_forward(&self, hidden: &Tensor, eps: f32) -> Result<Tensor> {
@@ -166,9 +221,18 @@ impl Layer {
 }
 
 impl Linear {
-    fn load(gguf: &mut Gguf, name: &str, rows: usize, columns: usize) -> std::result::Result<Self, LocalError> {
-        let weight = QMatMul::from_qtensor(gguf.matrix(&format!("{name}.weight"), rows, columns)?)?;
-        Ok(Self { weight, bias: optional(gguf, &format!("{name}.bias"), rows)? })
+    fn load(
+        gguf: &mut Gguf,
+        name: &str,
+        rows: usize,
+        columns: usize,
+    ) -> std::result::Result<Self, LocalError> {
+        let weight =
+            QMatMul::from_qtensor(gguf.matrix(&format!("{name}.weight"), rows, columns)?)?;
+        Ok(Self {
+            weight,
+            bias: optional(gguf, &format!("{name}.bias"), rows)?,
+        })
     }
 
     fn forward(&self, input: &Tensor) -> Result<Tensor> {
@@ -183,7 +247,8 @@ impl Linear {
 /// Two products of one input. A few rows share one quantisation of the input where the processor
 /// has a kernel for it.
 fn both(first: &Linear, second: &Linear, input: &Tensor) -> Result<[Tensor; 2]> {
-    if let (QMatMul::QTensor(one), QMatMul::QTensor(two), None, None) = (&first.weight, &second.weight, &first.bias, &second.bias)
+    if let (QMatMul::QTensor(one), QMatMul::QTensor(two), None, None) =
+        (&first.weight, &second.weight, &first.bias, &second.bias)
         && input.dim(0)? <= FUSE_UP_TO
         && let Some(outputs) = QTensor::gemv_fused_shared_lhs(&[one, two], input)?
         && let Ok(outputs) = outputs.try_into()
@@ -193,8 +258,14 @@ fn both(first: &Linear, second: &Linear, input: &Tensor) -> Result<[Tensor; 2]> 
     Ok([first.forward(input)?, second.forward(input)?])
 }
 
-fn optional(gguf: &mut Gguf, name: &str, length: usize) -> std::result::Result<Option<Tensor>, LocalError> {
-    gguf.has(name).then(|| gguf.vector(name, length)).transpose()
+fn optional(
+    gguf: &mut Gguf,
+    name: &str,
+    length: usize,
+) -> std::result::Result<Option<Tensor>, LocalError> {
+    gguf.has(name)
+        .then(|| gguf.vector(name, length))
+        .transpose()
 }
 
 fn normed_heads(heads: Tensor, norm: Option<&Tensor>, shape: &Shape) -> Result<Tensor> {

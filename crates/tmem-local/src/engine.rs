@@ -26,6 +26,7 @@ const TOGETHER: usize = 8;
 /// A call and where its reply goes. Dropping the other end cancels the call.
 pub(crate) struct Job {
     pub(crate) request: Request,
+    pub(crate) model: String,
     pub(crate) reply: oneshot::Sender<std::result::Result<Reply, LlmError>>,
     pub(crate) listener: Option<ProgressFn>,
 }
@@ -46,6 +47,13 @@ struct Open {
     job: Job,
     session: Session,
     cache: KvCache,
+}
+
+impl Job {
+    fn fail(self, error: &LocalError) {
+        let error = error.of_call(&self.request.prompt.name, &self.model);
+        let _ = self.reply.send(Err(error));
+    }
 }
 
 impl Engine {
@@ -79,16 +87,25 @@ impl Engine {
     }
 
     fn open(&mut self, job: Job) -> Option<Open> {
-        let session = Session::new(&job.request, self.family, &self.vocab, &self.grammars, self.context);
+        let session = Session::new(
+            &job.request,
+            self.family,
+            &self.vocab,
+            &self.grammars,
+            self.context,
+        );
         let opened = session.and_then(|session| Ok((self.start(&session)?, session)));
         match opened {
             Ok((cache, mut session)) => {
                 session.was_read(cache.len());
-                Some(Open { job, session, cache })
+                Some(Open {
+                    job,
+                    session,
+                    cache,
+                })
             }
             Err(error) => {
-                let error = error.of_call(&job.request.prompt.name);
-                let _ = job.reply.send(Err(error));
+                job.fail(&error);
                 None
             }
         }
@@ -103,7 +120,10 @@ impl Engine {
         }
         let mut cache = KvCache::new(self.decoder.shape())?;
         for tokens in constant.chunks(PIECE) {
-            self.decoder.read(&mut [Span { cache: &mut cache, tokens }])?;
+            self.decoder.read(&mut [Span {
+                cache: &mut cache,
+                tokens,
+            }])?;
         }
         self.prefixes.keep(constant, &cache)?;
         Ok(cache)
@@ -111,8 +131,14 @@ impl Engine {
 
     /// One step: a piece of a prompt, or the next token of every open reply.
     fn advance(&mut self, open: &mut [Open]) -> std::result::Result<(), LocalError> {
-        let mut calls: Vec<&mut Open> = open.iter_mut().filter(|call| !call.session.is_finished()).collect();
-        if let Some(call) = calls.iter_mut().find(|call| call.session.pending().len() > TOGETHER) {
+        let mut calls: Vec<&mut Open> = open
+            .iter_mut()
+            .filter(|call| !call.session.is_finished())
+            .collect();
+        if let Some(call) = calls
+            .iter_mut()
+            .find(|call| call.session.pending().len() > TOGETHER)
+        {
             return self.read_piece(call);
         }
         let mut rest = calls.as_mut_slice();
@@ -129,7 +155,10 @@ impl Engine {
             return self.step(&mut [call]);
         }
         let tokens = &call.session.pending()[..PIECE];
-        self.decoder.read(&mut [Span { cache: &mut call.cache, tokens }])?;
+        self.decoder.read(&mut [Span {
+            cache: &mut call.cache,
+            tokens,
+        }])?;
         call.session.was_read(PIECE);
         call.report();
         Ok(())
@@ -137,7 +166,10 @@ impl Engine {
 
     /// Reads everything that is pending in these calls and lets each choose its next token.
     fn step(&self, calls: &mut [&mut Open]) -> std::result::Result<(), LocalError> {
-        let spans = calls.iter_mut().map(|call| Span { cache: &mut call.cache, tokens: call.session.pending() });
+        let spans = calls.iter_mut().map(|call| Span {
+            cache: &mut call.cache,
+            tokens: call.session.pending(),
+        });
         let logits = self.decoder.forward(&mut spans.collect::<Vec<_>>())?;
         for (call, mut logits) in calls.iter_mut().zip(logits) {
             call.session.was_read(call.session.pending().len());
@@ -181,7 +213,6 @@ fn group(calls: &[&mut Open]) -> usize {
 
 fn fail_all(open: &mut Vec<Open>, error: &LocalError) {
     for call in open.drain(..) {
-        let error = error.of_call(&call.job.request.prompt.name);
-        let _ = call.job.reply.send(Err(error));
+        call.job.fail(error);
     }
 }

@@ -39,7 +39,7 @@ pub enum LocalError {
     /// The model is of a family the decoder does not know.
     #[error(
         "{path} holds a model of architecture {found:?}; supported are {}: `tmem models pull` fetches one that works",
-        crate::gguf::ARCHITECTURES.join(" and ")
+        crate::gguf::ARCHITECTURES.join(", ")
     )]
     Architecture {
         /// The file.
@@ -48,7 +48,9 @@ pub enum LocalError {
         found: String,
     },
     /// The model is of a known family, but this file uses something the decoder cannot read.
-    #[error("{path} cannot be run ({message}): choose a Q4_K_M or Q8_0 file, or run `tmem models pull`")]
+    #[error(
+        "{path} cannot be run ({message}): choose a Q4_K_M or Q8_0 file, or run `tmem models pull`"
+    )]
     Unsupported {
         /// The file.
         path: PathBuf,
@@ -56,7 +58,9 @@ pub enum LocalError {
         message: String,
     },
     /// The prompt leaves no room for a reply.
-    #[error("the prompt has {tokens} tokens and needs room for a reply, but the context holds {context}")]
+    #[error(
+        "the prompt has {tokens} tokens and a reply needs room too, but the context holds {context}"
+    )]
     TooLong {
         /// Tokens of the prompt.
         tokens: usize,
@@ -78,13 +82,31 @@ pub enum LocalError {
 
 impl LocalError {
     /// The error as the seam to language models knows it.
-    pub(crate) fn of_call(&self, prompt: &str) -> LlmError {
-        LlmError::Failed { prompt: prompt.to_owned(), message: self.to_string() }
+    pub(crate) fn of_call(&self, prompt: &str, model: &str) -> LlmError {
+        let (prompt, message) = (prompt.to_owned(), self.to_string());
+        match self {
+            Self::TooLong { .. } => LlmError::TooLarge {
+                prompt,
+                model: model.to_owned(),
+                message,
+            },
+            _ => LlmError::Failed { prompt, message },
+        }
     }
 }
 
 impl From<candle_core::Error> for LocalError {
     fn from(error: candle_core::Error) -> Self {
-        Self::Compute(error.to_string())
+        Self::Compute(first_line(&error))
     }
+}
+
+/// What an error of a dependency says; some add a backtrace or their whole state below.
+pub(crate) fn first_line(error: &impl std::fmt::Display) -> String {
+    error
+        .to_string()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }

@@ -5,10 +5,10 @@ use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use candle_core::quantized::gguf_file::{Content, Value};
-use candle_core::quantized::{GgmlDType, QTensor};
+use candle_core::quantized::{GgmlDType, QStorage, QTensor};
 use candle_core::{Device, Tensor};
 
-use crate::error::LocalError;
+use crate::error::{LocalError, first_line};
 
 /// Values of `general.architecture` that the decoder runs.
 pub(crate) const ARCHITECTURES: &[&str] = &["qwen2", "qwen3", "llama"];
@@ -46,7 +46,11 @@ impl Gguf {
         let mut reader = BufReader::with_capacity(1 << 20, open_file(path)?);
         check_magic(path, &mut reader)?;
         let content = Content::read(&mut reader).map_err(|error| header_error(path, &error))?;
-        Ok(Self { path: path.to_owned(), reader, content })
+        Ok(Self {
+            path: path.to_owned(),
+            reader,
+            content,
+        })
     }
 
     /// The header, for the tokenizer.
@@ -68,9 +72,13 @@ impl Gguf {
             head: number("attention.key_length").unwrap_or(width / heads.max(1)),
             vocab: self.rows("token_embd.weight")?,
             context: number("context_length")?,
-            rope_base: self.float(&format!("{architecture}.rope.freq_base")).unwrap_or(10_000.0),
+            rope_base: self
+                .float(&format!("{architecture}.rope.freq_base"))
+                .unwrap_or(10_000.0),
             rope_interleaved: architecture == "llama",
-            eps: self.float(&format!("{architecture}.attention.layer_norm_rms_epsilon")).unwrap_or(1e-6),
+            eps: self
+                .float(&format!("{architecture}.attention.layer_norm_rms_epsilon"))
+                .unwrap_or(1e-6),
         };
         self.check_shape(&shape)?;
         Ok(shape)
@@ -82,14 +90,23 @@ impl Gguf {
     }
 
     /// A matrix of weights; formats without a fast kernel are turned into `Q8_0`.
-    pub(crate) fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<QTensor, LocalError> {
+    pub(crate) fn matrix(
+        &mut self,
+        name: &str,
+        rows: usize,
+        columns: usize,
+    ) -> Result<QTensor, LocalError> {
         let tensor = self.tensor(name, &[rows, columns])?;
-        match tensor.dtype() {
-            GgmlDType::Q4_1 | GgmlDType::Q5_0 | GgmlDType::Q5_1 => {
-                Ok(QTensor::quantize(&tensor.dequantize(&Device::Cpu)?, GgmlDType::Q8_0)?)
-            }
-            _ => Ok(tensor),
-        }
+        let slow = match tensor.dtype() {
+            GgmlDType::Q4_1 | GgmlDType::Q5_0 | GgmlDType::Q5_1 => true,
+            GgmlDType::Q6K => has_byte_products(),
+            _ => false,
+        };
+        Ok(if slow {
+            requantised(&tensor, rows, columns)?
+        } else {
+            tensor
+        })
     }
 
     /// A vector of plain numbers.
@@ -120,7 +137,10 @@ impl Gguf {
 
     /// An error about what this file needs.
     pub(crate) fn unsupported(&self, message: String) -> LocalError {
-        LocalError::Unsupported { path: self.path.clone(), message }
+        LocalError::Unsupported {
+            path: self.path.clone(),
+            message,
+        }
     }
 
     fn architecture(&self) -> Result<&str, LocalError> {
@@ -128,12 +148,17 @@ impl Gguf {
         if ARCHITECTURES.contains(&found) {
             return Ok(found);
         }
-        Err(LocalError::Architecture { path: self.path.clone(), found: found.to_owned() })
+        Err(LocalError::Architecture {
+            path: self.path.clone(),
+            found: found.to_owned(),
+        })
     }
 
     fn check_shape(&self, shape: &Shape) -> Result<(), LocalError> {
         let whole = shape.kv_heads > 0 && shape.heads.is_multiple_of(shape.kv_heads);
-        let sane = [shape.layers, shape.width, shape.inner, shape.context].iter().all(|&n| (1..1 << 24).contains(&n));
+        let sane = [shape.layers, shape.width, shape.inner, shape.context]
+            .iter()
+            .all(|&n| (1..1 << 24).contains(&n));
         if whole && sane && shape.head > 0 && shape.head.is_multiple_of(2) {
             return Ok(());
         }
@@ -156,17 +181,54 @@ impl Gguf {
         };
         if info.shape.dims() != dims {
             let found = info.shape.dims();
-            return Err(self.unsupported(format!("tensor `{name}` is {found:?} instead of {dims:?}")));
+            return Err(
+                self.unsupported(format!("tensor `{name}` is {found:?} instead of {dims:?}"))
+            );
         }
-        info.read(&mut self.reader, self.content.tensor_data_offset, &Device::Cpu)
-            .map_err(|error| tensor_error(&self.path, &error))
+        info.read(
+            &mut self.reader,
+            self.content.tensor_data_offset,
+            &Device::Cpu,
+        )
+        .map_err(|error| tensor_error(&self.path, &error))
     }
+}
+
+/// Whether the processor multiplies bytes four at a time (VNNI): then `Q8_0` takes half the time of
+/// `Q6_K`, and its kernel treats a row alike whatever rows are beside it.
+fn has_byte_products() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let has = is_x86_feature_detected!("avx512vnni") || is_x86_feature_detected!("avxvnni");
+    #[cfg(not(target_arch = "x86_64"))]
+    let has = false;
+    has
+}
+
+/// The matrix in `Q8_0`, some rows at a time, so that it is never all there in full width.
+fn requantised(tensor: &QTensor, rows: usize, columns: usize) -> candle_core::Result<QTensor> {
+    let data = tensor.data()?;
+    let row = data.len() / rows;
+    let mut bytes = Vec::with_capacity(rows * columns * 17 / 16);
+    for part in data.chunks(4096 * row) {
+        let storage = QStorage::from_data(part.into(), &Device::Cpu, tensor.dtype())?;
+        let plain = QTensor::new(storage, (part.len() / row, columns))?.dequantize(&Device::Cpu)?;
+        bytes.extend_from_slice(&QTensor::quantize(&plain, GgmlDType::Q8_0)?.data()?);
+    }
+    QTensor::new(
+        QStorage::from_data(bytes.into(), &Device::Cpu, GgmlDType::Q8_0)?,
+        (rows, columns),
+    )
 }
 
 fn open_file(path: &Path) -> Result<File, LocalError> {
     File::open(path).map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => LocalError::Missing { path: path.to_owned() },
-        _ => LocalError::Read { path: path.to_owned(), source },
+        std::io::ErrorKind::NotFound => LocalError::Missing {
+            path: path.to_owned(),
+        },
+        _ => LocalError::Read {
+            path: path.to_owned(),
+            source,
+        },
     })
 }
 
@@ -175,15 +237,25 @@ fn check_magic(path: &Path, reader: &mut BufReader<File>) -> Result<(), LocalErr
     match reader.read_exact(&mut magic) {
         Ok(()) if magic == *b"GGUF" => {}
         Err(source) if source.kind() != std::io::ErrorKind::UnexpectedEof => {
-            return Err(LocalError::Read { path: path.to_owned(), source });
+            return Err(LocalError::Read {
+                path: path.to_owned(),
+                source,
+            });
         }
-        _ => return Err(LocalError::NotGguf { path: path.to_owned() }),
+        _ => {
+            return Err(LocalError::NotGguf {
+                path: path.to_owned(),
+            });
+        }
     }
-    reader.rewind().map_err(|source| LocalError::Read { path: path.to_owned(), source })
+    reader.rewind().map_err(|source| LocalError::Read {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn header_error(path: &Path, error: &candle_core::Error) -> LocalError {
-    let message = error.to_string();
+    let message = first_line(error);
     let path = path.to_owned();
     if message.contains("unknown dtype") {
         let message = "it is quantised in a way the decoder does not know".to_owned();
@@ -193,7 +265,7 @@ fn header_error(path: &Path, error: &candle_core::Error) -> LocalError {
 }
 
 fn tensor_error(path: &Path, error: &candle_core::Error) -> LocalError {
-    let (path, message) = (path.to_owned(), error.to_string());
+    let (path, message) = (path.to_owned(), first_line(error));
     if message.contains("not supported") {
         return LocalError::Unsupported { path, message };
     }

@@ -6,7 +6,7 @@ use llguidance::{Matcher, ParserFactory};
 use serde_json::{Value, json};
 use tmem_llm::ReplySchema;
 
-use crate::error::LocalError;
+use crate::error::{LocalError, first_line};
 use crate::vocab::Vocab;
 
 /// Makes guides for one vocabulary.
@@ -32,7 +32,10 @@ impl Grammars {
         let grammar = TopLevelGrammar::from_json_schema(with_layout(&schema.schema));
         let matcher = Matcher::new(self.factory.create_parser(grammar));
         match matcher.get_error() {
-            Some(message) => Err(LocalError::Schema { name: schema.name.clone(), message: first_line(&message) }),
+            Some(message) => Err(LocalError::Schema {
+                name: schema.name.clone(),
+                message: first_line(&message),
+            }),
             None => Ok(Guide { matcher }),
         }
     }
@@ -84,12 +87,7 @@ fn with_layout(schema: &Value) -> Value {
 }
 
 fn failed(error: impl std::fmt::Display) -> LocalError {
-    LocalError::Compute(first_line(&format!("{error:#}")))
-}
-
-/// The grammar engine appends its state to some messages.
-fn first_line(message: &str) -> String {
-    message.lines().next().unwrap_or_default().to_owned()
+    LocalError::Compute(first_line(&error))
 }
 
 /// Where in a JSON text a byte sequence has got to.
@@ -107,11 +105,22 @@ impl JsonPosition {
 
     /// The position after `bytes`.
     pub(crate) fn after(self, bytes: &[u8]) -> Self {
-        bytes.iter().fold(self, |position, &byte| match (position.in_string, position.escaped, byte) {
-            (true, true, _) => Self { escaped: false, ..position },
-            (true, false, b'\\') => Self { escaped: true, ..position },
-            (_, _, b'"') => Self { in_string: !position.in_string, escaped: false },
-            _ => position,
+        bytes.iter().fold(self, |position, &byte| {
+            match (position.in_string, position.escaped, byte) {
+                (true, true, _) => Self {
+                    escaped: false,
+                    ..position
+                },
+                (true, false, b'\\') => Self {
+                    escaped: true,
+                    ..position
+                },
+                (_, _, b'"') => Self {
+                    in_string: !position.in_string,
+                    escaped: false,
+                },
+                _ => position,
+            }
         })
     }
 }
@@ -122,7 +131,10 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, in_string: bool) {
-        assert_eq!(JsonPosition::default().after(text.as_bytes()).in_string(), in_string);
+        assert_eq!(
+            JsonPosition::default().after(text.as_bytes()).in_string(),
+            in_string
+        );
     }
 
     #[test]

@@ -49,19 +49,30 @@ impl LocalModel {
             config: config.clone(),
         };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        Ok(Self { name: format!("local/{stem}"), context, jobs: start(engine)?, listener: None })
+        Ok(Self {
+            name: format!("local/{stem}"),
+            context,
+            jobs: start(engine)?,
+            listener: None,
+        })
     }
 
     /// Goes by another name in call keys and the ledger than `local/` and the name of its file.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
-        Self { name: name.into(), ..self }
+        Self {
+            name: name.into(),
+            ..self
+        }
     }
 
     /// Reports every step of every later call to `listener`.
     #[must_use]
     pub fn with_progress(self, listener: ProgressFn) -> Self {
-        Self { listener: Some(listener), ..self }
+        Self {
+            listener: Some(listener),
+            ..self
+        }
     }
 }
 
@@ -77,8 +88,16 @@ impl ChatModel for LocalModel {
 
     async fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
         let (reply, answer) = oneshot::channel();
-        let job = Job { request: request.clone(), reply, listener: self.listener.clone() };
-        let gone = || LocalError::Compute("its thread has ended".to_owned()).of_call(&request.prompt.name);
+        let job = Job {
+            request: request.clone(),
+            model: self.name.clone(),
+            reply,
+            listener: self.listener.clone(),
+        };
+        let gone = || {
+            LocalError::Compute("its thread has ended".to_owned())
+                .of_call(&request.prompt.name, &self.name)
+        };
         self.jobs.send(job).map_err(|_| gone())?;
         answer.await.unwrap_or_else(|_| Err(gone()))
     }

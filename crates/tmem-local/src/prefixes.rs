@@ -12,7 +12,10 @@ pub(crate) struct Prefixes {
 impl Prefixes {
     /// Keeps at most `limit`.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { kept: Vec::new(), limit }
+        Self {
+            kept: Vec::new(),
+            limit,
+        }
     }
 
     /// What the decoder remembers of exactly these tokens, to be added to.

@@ -39,11 +39,21 @@ pub(crate) struct Sampler {
 impl Sampler {
     /// `temperature` 0 always takes the most probable token; `seed` decides all chances otherwise.
     pub(crate) fn new(temperature: f32, seed: u64) -> Self {
-        Self { temperature, noise: seed, said: Vec::new() }
+        Self {
+            temperature,
+            noise: seed,
+            said: Vec::new(),
+        }
     }
 
     /// The token to write; `None` only if nothing is allowed.
-    pub(crate) fn choose(&mut self, logits: &mut [f32], allowed: Option<&SimpleVob>, place: Place, vocab: &Vocab) -> Option<u32> {
+    pub(crate) fn choose(
+        &mut self,
+        logits: &mut [f32],
+        allowed: Option<&SimpleVob>,
+        place: Place,
+        vocab: &Vocab,
+    ) -> Option<u32> {
         let banned = match place {
             Place::Text => self.discourage(logits, vocab),
             _ => HashSet::new(),
@@ -51,7 +61,13 @@ impl Sampler {
         let open = |token: &u32| allowed.is_none_or(|allowed| allowed.is_allowed(*token));
         let candidates = || (0..logits.len() as u32).filter(open);
         let closing = matches!(place, Place::CloseString | Place::CloseValue);
-        let bonus = |token| if closing { closing_bonus(place, vocab.bytes(token)) } else { 0.0 };
+        let bonus = |token| {
+            if closing {
+                closing_bonus(place, vocab.bytes(token))
+            } else {
+                0.0
+            }
+        };
         let score = |token: u32| logits[token as usize] + bonus(token);
         let chosen = self.best(candidates().filter(|token| !banned.contains(token)), score);
         chosen.or_else(|| self.best(candidates(), score))
@@ -65,12 +81,22 @@ impl Sampler {
     /// Lowers the words said lately; returns the tokens that would repeat a run.
     fn discourage(&self, logits: &mut [f32], vocab: &Vocab) -> HashSet<u32> {
         let lately = &self.said[self.said.len().saturating_sub(LATELY)..];
-        let words: HashSet<u32> = lately.iter().copied().filter(|&token| is_word(vocab.bytes(token))).collect();
+        let words: HashSet<u32> = lately
+            .iter()
+            .copied()
+            .filter(|&token| is_word(vocab.bytes(token)))
+            .collect();
         for token in words {
             let logit = &mut logits[token as usize];
-            *logit = if *logit > 0.0 { *logit / PENALTY } else { *logit * PENALTY };
+            *logit = if *logit > 0.0 {
+                *logit / PENALTY
+            } else {
+                *logit * PENALTY
+            };
         }
-        RUNS.iter().flat_map(|&(length, words)| self.repeats(length, words, vocab)).collect()
+        RUNS.iter()
+            .flat_map(|&(length, words)| self.repeats(length, words, vocab))
+            .collect()
     }
 
     /// Tokens after which the last `length` tokens would have been said before.
@@ -79,14 +105,26 @@ impl Sampler {
             return Vec::new();
         };
         let last = &self.said[start..];
-        let wordy = |run: &[u32]| run.iter().filter(|&&token| is_word(vocab.bytes(token))).count() >= words;
-        let runs = self.said.windows(length).filter(|run| run.starts_with(last) && wordy(run));
+        let wordy = |run: &[u32]| {
+            run.iter()
+                .filter(|&&token| is_word(vocab.bytes(token)))
+                .count()
+                >= words
+        };
+        let runs = self
+            .said
+            .windows(length)
+            .filter(|run| run.starts_with(last) && wordy(run));
         runs.map(|run| run[length - 1]).collect()
     }
 
     /// The highest score, with noise if there is a temperature (the Gumbel way of drawing from a
     /// softmax); the lower token wins a tie.
-    fn best(&mut self, candidates: impl Iterator<Item = u32>, score: impl Fn(u32) -> f32) -> Option<u32> {
+    fn best(
+        &mut self,
+        candidates: impl Iterator<Item = u32>,
+        score: impl Fn(u32) -> f32,
+    ) -> Option<u32> {
         let mut best: Option<(u32, f32)> = None;
         for token in candidates {
             let mut score = score(token);
@@ -124,7 +162,9 @@ fn closing_bonus(place: Place, bytes: &[u8]) -> f32 {
 
 /// Whether a token carries a letter; dates and punctuation must stay free to repeat.
 fn is_word(bytes: &[u8]) -> bool {
-    bytes.iter().any(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80)
+    bytes
+        .iter()
+        .any(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80)
 }
 
 #[cfg(test)]
@@ -140,7 +180,9 @@ mod tests {
         for said in 0..200 {
             let mut logits = vec![0.0; vocab.len()];
             logits[tokens[said % tokens.len()] as usize] = 100.0;
-            let chosen = sampler.choose(&mut logits, None, Place::Text, &vocab).expect("something is allowed");
+            let chosen = sampler
+                .choose(&mut logits, None, Place::Text, &vocab)
+                .expect("something is allowed");
             if chosen != tokens[said % tokens.len()] {
                 return said;
             }
@@ -166,7 +208,10 @@ mod tests {
         for _ in 0..50 {
             let mut logits = vec![0.0; vocab.len()];
             logits[100] = 1.0;
-            assert_eq!(sampler.choose(&mut logits, None, Place::Structure, &vocab), Some(100));
+            assert_eq!(
+                sampler.choose(&mut logits, None, Place::Structure, &vocab),
+                Some(100)
+            );
             sampler.said(100);
         }
     }
@@ -178,17 +223,30 @@ mod tests {
         assert!(value(b", ") > value(b"null"));
         assert!(value(b"null") > value(b"\""));
         assert!(value(b"\"") > value(b"1"));
-        assert!(closing_bonus(Place::CloseString, b"\",") > closing_bonus(Place::CloseString, b"}"));
+        assert!(
+            closing_bonus(Place::CloseString, b"\",") > closing_bonus(Place::CloseString, b"}")
+        );
     }
 
     #[test]
     fn only_what_is_allowed_is_chosen() {
         let vocab = vocab();
         let mut allowed = llguidance::toktrie::SimpleVob::alloc(vocab.len());
-        assert_eq!(Sampler::new(0.0, 0).choose(&mut vec![0.0; vocab.len()], Some(&allowed), Place::Text, &vocab), None);
+        assert_eq!(
+            Sampler::new(0.0, 0).choose(
+                &mut vec![0.0; vocab.len()],
+                Some(&allowed),
+                Place::Text,
+                &vocab
+            ),
+            None
+        );
         allowed.allow_token(42);
         let mut logits = vec![9.0; vocab.len()];
         logits[42] = -9.0;
-        assert_eq!(Sampler::new(0.7, 3).choose(&mut logits, Some(&allowed), Place::Text, &vocab), Some(42));
+        assert_eq!(
+            Sampler::new(0.7, 3).choose(&mut logits, Some(&allowed), Place::Text, &vocab),
+            Some(42)
+        );
     }
 }

@@ -40,10 +40,24 @@ impl Session {
     ///
     /// # Errors
     /// If the prompt leaves no room in `context`, or the schema cannot be enforced.
-    pub(crate) fn new(request: &Request, family: Family, vocab: &Vocab, grammars: &Grammars, context: usize) -> Result<Self, LocalError> {
+    pub(crate) fn new(
+        request: &Request,
+        family: Family,
+        vocab: &Vocab,
+        grammars: &Grammars,
+        context: usize,
+    ) -> Result<Self, LocalError> {
         let prompt = family.prompt(&request.messages, vocab);
-        let limits = Limits::of(prompt.tokens.len(), request.params.max_tokens as usize, context)?;
-        let guide = request.schema.as_ref().map(|schema| grammars.guide(schema)).transpose()?;
+        let limits = Limits::of(
+            prompt.tokens.len(),
+            request.params.max_tokens as usize,
+            context,
+        )?;
+        let guide = request
+            .schema
+            .as_ref()
+            .map(|schema| grammars.guide(schema))
+            .transpose()?;
         let seed = seed(&prompt.tokens);
         let mut session = Self {
             pending: prompt.tokens.clone(),
@@ -87,21 +101,39 @@ impl Session {
     /// Chooses the token that follows what was read.
     pub(crate) fn step(&mut self, logits: &mut [f32], vocab: &Vocab) -> Result<(), LocalError> {
         let allowed = self.guide.as_mut().map(Guide::allowed).transpose()?;
-        let free = allowed.as_ref().is_none_or(|allowed| allowed.num_set() > vocab.len() / 8);
+        let free = allowed
+            .as_ref()
+            .is_none_or(|allowed| allowed.num_set() > vocab.len() / 8);
         let place = self.place(free);
         match self.sampler.choose(logits, allowed.as_ref(), place, vocab) {
             Some(token) if vocab.is_end(token) => self.finish = Some(Finish::Stop),
             Some(token) => self.write(token, place, vocab)?,
-            None => return Err(LocalError::Compute("the grammar allows no token".to_owned())),
+            None => {
+                return Err(LocalError::Compute(
+                    "the grammar allows no token".to_owned(),
+                ));
+            }
         }
         Ok(())
     }
 
     /// The reply so far.
     pub(crate) fn reply(&self, vocab: &Vocab) -> Reply {
-        let bytes: Vec<u8> = self.output.iter().flat_map(|&token| vocab.bytes(token)).copied().collect();
-        let usage = Usage { prompt_tokens: self.prompt.tokens.len() as u64, completion_tokens: self.output.len() as u64 };
-        Reply { text: whole_characters(bytes), finish: self.finish.clone().unwrap_or(Finish::Length), usage: Some(usage) }
+        let bytes: Vec<u8> = self
+            .output
+            .iter()
+            .flat_map(|&token| vocab.bytes(token))
+            .copied()
+            .collect();
+        let usage = Usage {
+            prompt_tokens: self.prompt.tokens.len() as u64,
+            completion_tokens: self.output.len() as u64,
+        };
+        Reply {
+            text: whole_characters(bytes),
+            finish: self.finish.clone().unwrap_or(Finish::Length),
+            usage: Some(usage),
+        }
     }
 
     fn place(&self, free: bool) -> Place {
@@ -130,7 +162,8 @@ impl Session {
     fn take_forced(&mut self, vocab: &Vocab) {
         if let Some(guide) = &mut self.guide {
             let forced = guide.forced();
-            let complete = guide.is_complete() || self.output.len() + forced.len() >= self.limits.cap && guide.may_end();
+            let complete = guide.is_complete()
+                || self.output.len() + forced.len() >= self.limits.cap && guide.may_end();
             for token in forced {
                 self.push(token, vocab);
             }
@@ -138,7 +171,11 @@ impl Session {
                 self.finish = Some(Finish::Stop);
             }
         }
-        let end = if self.guide.is_some() { self.limits.end } else { self.limits.cap };
+        let end = if self.guide.is_some() {
+            self.limits.end
+        } else {
+            self.limits.cap
+        };
         if self.output.len() >= end && self.finish.is_none() {
             self.finish = Some(Finish::Length);
         }
@@ -155,16 +192,24 @@ impl Limits {
     fn of(prompt: usize, max_tokens: usize, context: usize) -> Result<Self, LocalError> {
         let room = context.saturating_sub(prompt);
         if room < LEAST_ROOM.min(max_tokens.max(1)) {
-            return Err(LocalError::TooLong { tokens: prompt, context });
+            return Err(LocalError::TooLong {
+                tokens: prompt,
+                context,
+            });
         }
         let cap = max_tokens.min(room - GRACE.min(room / 2));
-        Ok(Self { cap, end: room.min(cap + GRACE) })
+        Ok(Self {
+            cap,
+            end: room.min(cap + GRACE),
+        })
     }
 }
 
 /// A number that depends on every token (FNV-1a).
 fn seed(tokens: &[u32]) -> u64 {
-    tokens.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &token| (hash ^ u64::from(token)).wrapping_mul(0x0100_0000_01b3))
+    tokens.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &token| {
+        (hash ^ u64::from(token)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// The text without the half character that a cut may leave at its end.

@@ -33,7 +33,11 @@ impl Family {
         let knows = |spelling: &str| vocab.control(spelling).is_some();
         if knows("<|im_start|>") && knows("<|im_end|>") {
             let thinks = template.contains("enable_thinking");
-            return Ok(if thinks { Self::ChatMlThoughtless } else { Self::ChatMl });
+            return Ok(if thinks {
+                Self::ChatMlThoughtless
+            } else {
+                Self::ChatMl
+            });
         }
         if knows("<|start_header_id|>") && knows("<|end_header_id|>") && knows("<|eot_id|>") {
             return Ok(Self::Llama3);
@@ -44,7 +48,10 @@ impl Family {
     /// The prompt for these messages, up to where the reply begins.
     pub(crate) fn prompt(self, messages: &[Message], vocab: &Vocab) -> PromptTokens {
         let mut tokens: Vec<u32> = vocab.begin().into_iter().collect();
-        let leading = messages.iter().take_while(|message| message.role == Role::System).count();
+        let leading = messages
+            .iter()
+            .take_while(|message| message.role == Role::System)
+            .count();
         let mut constant = 0;
         for (index, message) in messages.iter().enumerate() {
             self.message(&mut tokens, message, vocab);

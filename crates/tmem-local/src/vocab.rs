@@ -9,7 +9,7 @@ use candle_core::quantized::tokenizer::TokenizerFromGguf;
 use llguidance::toktrie::{TokEnv, TokRxInfo, TokTrie, TokenizerEnv};
 use tokenizers::Tokenizer;
 
-use crate::error::LocalError;
+use crate::error::{LocalError, first_line};
 use crate::gguf::Gguf;
 
 /// `tokenizer.ggml.token_type` of a token that is ordinary text.
@@ -36,22 +36,42 @@ impl Vocab {
     /// The vocabulary in the header of a file whose embedding has `rows` rows.
     pub(crate) fn of(gguf: &Gguf, rows: usize) -> Result<Self, LocalError> {
         let content = gguf.content();
-        let mut tokenizer =
-            Tokenizer::from_gguf(content).map_err(|error| gguf.unsupported(format!("its tokenizer cannot be used: {error}")))?;
+        let mut tokenizer = Tokenizer::from_gguf(content).map_err(|error| {
+            gguf.unsupported(format!(
+                "its tokenizer cannot be used: {}",
+                first_line(&error)
+            ))
+        })?;
         tokenizer.set_encode_special_tokens(true);
         let spellings = spellings(gguf)?;
         if spellings.len() > rows {
-            return Err(gguf.unsupported(format!("{} tokens, but {rows} rows of embedding", spellings.len())));
+            return Err(gguf.unsupported(format!(
+                "{} tokens, but {rows} rows of embedding",
+                spellings.len()
+            )));
         }
-        let control = spellings.iter().enumerate().filter(|(_, s)| s.kind != NORMAL && s.kind != BYTE);
-        let control: HashMap<_, _> = control.map(|(id, spelling)| (spelling.text.clone(), id as u32)).collect();
+        let control = spellings
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| s.kind != NORMAL && s.kind != BYTE);
+        let control: HashMap<_, _> = control
+            .map(|(id, spelling)| (spelling.text.clone(), id as u32))
+            .collect();
         let ends = ends(gguf, &control);
         let Some(&end) = ends.first() else {
             return Err(gguf.unsupported("no token ends a reply".to_owned()));
         };
         let trie = trie(&spellings, rows, end).with_eos_tokens(&ends);
         let begin = begin(gguf);
-        Ok(Self { inner: Arc::new(Inner { tokenizer, trie, control, ends, begin }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                tokenizer,
+                trie,
+                control,
+                ends,
+                begin,
+            }),
+        })
     }
 
     /// The tokens of plain text.
@@ -108,7 +128,8 @@ impl TokenizerEnv for Inner {
     }
 
     fn tokenize_bytes(&self, bytes: &[u8]) -> Vec<u32> {
-        self.trie.tokenize_with_greedy_fallback(bytes, |text| self.encode(text))
+        self.trie
+            .tokenize_with_greedy_fallback(bytes, |text| self.encode(text))
     }
 }
 
@@ -128,8 +149,14 @@ fn spellings(gguf: &Gguf) -> Result<Vec<Spelling>, LocalError> {
         _ => &[],
     };
     let spelling = |(index, token): (usize, &Value)| match token {
-        Value::String(text) => Spelling { text: text.clone(), kind: kinds.get(index).map_or(NORMAL, kind) },
-        _ => Spelling { text: String::new(), kind: NORMAL },
+        Value::String(text) => Spelling {
+            text: text.clone(),
+            kind: kinds.get(index).map_or(NORMAL, kind),
+        },
+        _ => Spelling {
+            text: String::new(),
+            kind: NORMAL,
+        },
     };
     Ok(tokens.iter().enumerate().map(spelling).collect())
 }
@@ -143,17 +170,30 @@ fn kind(value: &Value) -> i64 {
 
 /// Tokens that end a reply: the declared one first, then the usual spellings.
 fn ends(gguf: &Gguf, control: &HashMap<String, u32>) -> Vec<u32> {
-    let declared = gguf.number("tokenizer.ggml.eos_token_id").ok().map(|id| id as u32);
+    let declared = gguf
+        .number("tokenizer.ggml.eos_token_id")
+        .ok()
+        .map(|id| id as u32);
     let usual = ["<|im_end|>", "<|eot_id|>", "<|endoftext|>", "</s>"];
-    let usual = usual.iter().filter_map(|spelling| control.get(*spelling).copied());
+    let usual = usual
+        .iter()
+        .filter_map(|spelling| control.get(*spelling).copied());
     let mut ends: Vec<u32> = declared.into_iter().chain(usual).collect();
     let mut seen = Vec::new();
-    ends.retain(|end| !seen.contains(end) && { seen.push(*end); true });
+    ends.retain(|end| {
+        !seen.contains(end) && {
+            seen.push(*end);
+            true
+        }
+    });
     ends
 }
 
 fn begin(gguf: &Gguf) -> Option<u32> {
-    let wanted = matches!(gguf.content().metadata.get("tokenizer.ggml.add_bos_token"), Some(Value::Bool(true)));
+    let wanted = matches!(
+        gguf.content().metadata.get("tokenizer.ggml.add_bos_token"),
+        Some(Value::Bool(true))
+    );
     let id = gguf.number("tokenizer.ggml.bos_token_id").ok()?;
     wanted.then_some(id as u32)
 }
@@ -161,7 +201,10 @@ fn begin(gguf: &Gguf) -> Option<u32> {
 /// All tokens by their bytes. Rows without a token get no spelling, so that they are never chosen.
 fn trie(spellings: &[Spelling], rows: usize, end: u32) -> TokTrie {
     let table = byte_table();
-    let mut words: Vec<Vec<u8>> = spellings.iter().map(|spelling| word(spelling, &table)).collect();
+    let mut words: Vec<Vec<u8>> = spellings
+        .iter()
+        .map(|spelling| word(spelling, &table))
+        .collect();
     words.resize(rows, Vec::new());
     TokTrie::from(&TokRxInfo::new(rows as u32, end), &words)
 }
@@ -171,7 +214,11 @@ fn word(spelling: &Spelling, table: &HashMap<char, u8>) -> Vec<u8> {
         let mark = std::iter::once(TokTrie::SPECIAL_TOKEN_MARKER);
         return mark.chain(spelling.text.bytes()).collect();
     }
-    let bytes: Option<Vec<u8>> = spelling.text.chars().map(|char| table.get(&char).copied()).collect();
+    let bytes: Option<Vec<u8>> = spelling
+        .text
+        .chars()
+        .map(|char| table.get(&char).copied())
+        .collect();
     bytes.unwrap_or_else(|| spelling.text.clone().into_bytes())
 }
 

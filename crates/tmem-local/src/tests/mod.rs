@@ -14,12 +14,27 @@ use tiny::Tiny;
 
 /// A request for JSON of that schema, or for text.
 fn request(text: &str, schema: Option<serde_json::Value>, max_tokens: u32) -> Request {
-    let message = |role, content: &str| Message { role, content: content.to_owned() };
+    let message = |role, content: &str| Message {
+        role,
+        content: content.to_owned(),
+    };
     Request {
-        prompt: Prompt { name: "test".to_owned(), version: 1 },
-        messages: vec![message(Role::System, "Answer in the shape that is asked for."), message(Role::User, text)],
-        schema: schema.map(|schema| ReplySchema { name: "reply".to_owned(), schema }),
-        params: Params { max_tokens, temperature: Some(0.0) },
+        prompt: Prompt {
+            name: "test".to_owned(),
+            version: 1,
+        },
+        messages: vec![
+            message(Role::System, "Answer in the shape that is asked for."),
+            message(Role::User, text),
+        ],
+        schema: schema.map(|schema| ReplySchema {
+            name: "reply".to_owned(),
+            schema,
+        }),
+        params: Params {
+            max_tokens,
+            temperature: Some(0.0),
+        },
     }
 }
 
@@ -35,7 +50,9 @@ fn complete(model: &LocalModel, request: &Request) -> Result<Reply, tmem_llm::Ll
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().build().expect("a runtime")
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime")
 }
 
 /// The tiny model's vocabulary.

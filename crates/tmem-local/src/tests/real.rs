@@ -19,7 +19,14 @@ fn a_real_model_knows_a_capital() {
         "required": ["capital"],
         "additionalProperties": false
     });
-    let reply = complete(&model, &request("What is the capital of France?", Some(schema), 60)).expect("a reply");
+    let reply = complete(
+        &model,
+        &request("What is the capital of France?", Some(schema), 60),
+    )
+    .expect("a reply");
     let reply: serde_json::Value = serde_json::from_str(&reply.text).expect("JSON");
-    assert!(reply["capital"].as_str().expect("a text").contains("Paris"), "{reply}");
+    assert!(
+        reply["capital"].as_str().expect("a text").contains("Paris"),
+        "{reply}"
+    );
 }

@@ -209,7 +209,7 @@ impl BuildConfig {
             items_scenes: 1,
             context_scenes: 0,
             known_items: 0,
-            items_per_scene: 4,
+            items_per_scene: 3,
             item_trigger_batch: 4,
             triggers_per_item: 2,
             concepts_per_item: 1,

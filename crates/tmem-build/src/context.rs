@@ -23,6 +23,27 @@ pub struct Inputs<'a> {
     pub vectors: &'a Vectors,
 }
 
+impl<'a> Inputs<'a> {
+    pub(crate) fn context(
+        self,
+        conversation: &'a ConversationId,
+        config: &'a BuildConfig,
+    ) -> Context<'a> {
+        let Self {
+            memory,
+            jobs,
+            vectors,
+        } = self;
+        Context {
+            memory,
+            jobs,
+            vectors,
+            conversation,
+            config,
+        }
+    }
+}
+
 /// [`Inputs`] with the conversation and the knobs.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {

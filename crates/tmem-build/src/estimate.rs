@@ -7,8 +7,9 @@ use tmem_model::{Change, ConversationId, Memory, ModelError, Stage, Turn, text};
 
 use crate::config::{BuildConfig, Segmenter};
 use crate::context::{Inputs, Vectors};
+use crate::draft::prompt;
 use crate::jobs::Jobs;
-use crate::pipeline::{accept, flush, plan, prompt};
+use crate::pipeline::{accept, flush, plan};
 use crate::prompts::Prompts;
 use crate::step::{Asked, Step};
 use crate::typical;

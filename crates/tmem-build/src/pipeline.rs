@@ -1,13 +1,14 @@
 //! The three steps of every stage: plan and prompt (pure), ask, accept (pure).
 
 use serde_json::Value;
-use tmem_llm::{Ask, ChatModel, ChatModelExt, LlmError, Message, Params, ReplySchema, Request};
+use tmem_llm::{Ask, ChatModel, ChatModelExt, LlmError, Params};
 use tmem_model::{Change, ConversationId, Job, JobState, Stage, TurnId};
 
 use crate::config::{BuildConfig, Segmenter};
 use crate::context::{Context, Inputs};
+use crate::draft::draft;
 use crate::jobs::{FLUSH, Jobs, done};
-use crate::prompts::{Prompts, Template};
+use crate::prompts::Prompts;
 use crate::stage::{
     close, cut, facts, item_triggers, items, personas, scene_triggers, segment, topics, write,
 };
@@ -18,7 +19,7 @@ use crate::step::{Answer, Asked, Step, Work};
 /// Work that failed or was refused is not among them until [`retry`] reopens it.
 #[must_use]
 pub fn plan(inputs: Inputs<'_>, conversation: &ConversationId, config: &BuildConfig) -> Vec<Step> {
-    let ctx = context(inputs, conversation, config);
+    let ctx = inputs.context(conversation, config);
     if !close::scenes(&ctx).is_empty() {
         return vec![step(&ctx, Stage::Segment, 0, Work::Close)];
     }
@@ -54,7 +55,7 @@ pub fn wanted(
     conversation: &ConversationId,
     config: &BuildConfig,
 ) -> Vec<TurnId> {
-    let ctx = context(inputs, conversation, config);
+    let ctx = inputs.context(conversation, config);
     let cuts = segment::ready(&ctx)
         .into_iter()
         .filter_map(|work| match work {
@@ -70,35 +71,6 @@ pub fn wanted(
     turns
 }
 
-/// The request of a step; `None` if it takes no model.
-#[must_use]
-pub fn prompt(
-    step: &Step,
-    inputs: Inputs<'_>,
-    config: &BuildConfig,
-    prompts: &Prompts,
-) -> Option<Request> {
-    let ctx = context(inputs, &step.conversation, config);
-    let draft = draft(&ctx, step, prompts)?;
-    let Draft {
-        template,
-        messages,
-        schema,
-        cap,
-        ..
-    } = draft;
-    let params = Params {
-        max_tokens: cap,
-        temperature: Some(0.0),
-    };
-    Some(Request {
-        prompt: template.prompt.clone(),
-        messages,
-        schema: Some(schema),
-        params,
-    })
-}
-
 /// Asks the model what the step asks, if it asks anything. Never fails: whatever happens becomes
 /// the state of the step's jobs when it is accepted.
 pub async fn ask(
@@ -108,12 +80,9 @@ pub async fn ask(
     config: &BuildConfig,
     prompts: &Prompts,
 ) -> Asked {
-    let ctx = context(inputs, &step.conversation, config);
+    let ctx = inputs.context(&step.conversation, config);
     let Some(draft) = draft(&ctx, &step, prompts) else {
-        return Asked {
-            step,
-            answer: Answer::Local,
-        };
+        return Asked::local(step);
     };
     let params = Params {
         max_tokens: draft.cap,
@@ -126,28 +95,43 @@ pub async fn ask(
         Some(_) => Ok(()),
         None => Err(format!("`{key}` is missing")),
     };
-    let answer = match model.extract_as(ask, schema, check).await {
-        Ok(extracted) => Answer::Value(extracted.value),
-        Err(error) => answer_of(&error),
+    let (answer, partial) = match model.extract_as(ask, schema, check).await {
+        Ok(extracted) => (Answer::Value(extracted.value), extracted.partial),
+        Err(error) => (answer_of(&error), false),
     };
-    Asked { step, answer }
+    Asked {
+        step,
+        answer,
+        partial,
+    }
 }
 
 /// Makes the answer a change of the memory as it is now, and of the step's jobs.
 #[must_use]
 pub fn accept(asked: &Asked, inputs: Inputs<'_>, config: &BuildConfig) -> Change {
     let step = &asked.step;
-    let ctx = context(inputs, &step.conversation, config);
+    let ctx = inputs.context(&step.conversation, config);
     match &asked.answer {
         Answer::Local => local(&ctx, step),
-        Answer::Value(reply) => taken(&ctx, step, reply)
-            .unwrap_or_else(|why| unanswered(&ctx, step, JobState::Failed, &why)),
+        Answer::Value(reply) => match taken(&ctx, step, reply) {
+            Ok(change) if asked.partial => partial(change),
+            Ok(change) => change,
+            Err(why) => unanswered(&ctx, step, JobState::Failed, &why),
+        },
         Answer::Waiting(why) => unanswered(&ctx, step, JobState::Pending, why),
         Answer::Refused(why) if step.targets().len() > 1 => smaller(&ctx, step, why),
         Answer::Refused(why) => unanswered(&ctx, step, JobState::Refused, why),
         Answer::TooLarge(why) => smaller(&ctx, step, why),
         Answer::Failed(why) => unanswered(&ctx, step, JobState::Failed, why),
     }
+}
+
+/// Notes the loss on what was done with the beginning of a reply.
+fn partial(mut change: Change) -> Change {
+    for job in change.jobs.iter_mut().filter(|job| job.reason.is_none()) {
+        job.reason = Some("the reply was cut; what was complete of it was taken".to_owned());
+    }
+    change
 }
 
 /// [`ask`] and [`accept`] in one: for a step on its own.
@@ -208,25 +192,6 @@ pub fn retry(jobs: &Jobs, conversation: &ConversationId) -> Change {
     }
 }
 
-fn context<'a>(
-    inputs: Inputs<'a>,
-    conversation: &'a ConversationId,
-    config: &'a BuildConfig,
-) -> Context<'a> {
-    let Inputs {
-        memory,
-        jobs,
-        vectors,
-    } = inputs;
-    Context {
-        memory,
-        jobs,
-        vectors,
-        conversation,
-        config,
-    }
-}
-
 fn stage(
     ctx: &Context<'_>,
     stage: Stage,
@@ -244,109 +209,6 @@ fn step(ctx: &Context<'_>, stage: Stage, level: u32, work: Work) -> Step {
         stage,
         level,
         work,
-    }
-}
-
-/// What a call is made of.
-struct Draft<'a> {
-    template: &'a Template,
-    messages: Vec<Message>,
-    schema: ReplySchema,
-    /// The field that a reply must have.
-    key: &'static str,
-    cap: u32,
-    /// Whether the complete elements of a cut reply are of use: the rest is asked again.
-    salvage: bool,
-}
-
-fn draft<'a>(ctx: &Context<'_>, step: &Step, prompts: &'a Prompts) -> Option<Draft<'a>> {
-    let (level, caps) = (step.level, ctx.config.caps);
-    let of = |name: &str| prompts.get(name, ctx.config.short_prompts);
-    let draft = |name, messages, schema, key, cap, salvage| {
-        Some(Draft {
-            template: of(name),
-            messages,
-            schema,
-            key,
-            cap,
-            salvage,
-        })
-    };
-    match &step.work {
-        Work::Cut(_) | Work::Close => None,
-        Work::Window(window) => {
-            let messages = segment::messages(ctx, window, prompts);
-            draft(
-                "segment",
-                messages,
-                segment::shape(ctx, window),
-                "ends",
-                caps.segment,
-                false,
-            )
-        }
-        Work::Scenes(scenes) if step.stage == Stage::Write => {
-            let messages = write::messages(ctx, scenes, level, prompts);
-            draft(
-                "write",
-                messages,
-                write::shape(ctx, scenes.len()),
-                "scenes",
-                caps.write,
-                true,
-            )
-        }
-        Work::Scenes(scenes) => {
-            let messages = scene_triggers::messages(ctx, scenes, prompts);
-            let shape = scene_triggers::shape(ctx, scenes.len());
-            draft(
-                "scene-triggers",
-                messages,
-                shape,
-                "scenes",
-                caps.scene_triggers,
-                true,
-            )
-        }
-        Work::Block { scenes, offered } => {
-            let messages = topics::messages(ctx, scenes, offered, prompts);
-            let shape = topics::shape(ctx, scenes.len(), offered.len());
-            draft("topics", messages, shape, "topics", caps.topics, false)
-        }
-        Work::Topic(work) => {
-            let messages = items::messages(ctx, work, level, prompts);
-            draft(
-                "items",
-                messages,
-                items::shape(ctx, work),
-                "items",
-                caps.items,
-                false,
-            )
-        }
-        Work::Items(items) => {
-            let messages = item_triggers::messages(ctx, items, prompts);
-            let shape = item_triggers::shape(ctx, items.len());
-            draft(
-                "item-triggers",
-                messages,
-                shape,
-                "items",
-                caps.item_triggers,
-                true,
-            )
-        }
-        Work::Persona { speaker, turns } => {
-            let messages = personas::messages(ctx, speaker, turns, level, prompts);
-            draft(
-                "persona",
-                messages,
-                personas::shape(ctx),
-                "summary",
-                caps.personas,
-                false,
-            )
-        }
     }
 }
 

@@ -136,6 +136,8 @@ impl Step {
 pub struct Asked {
     pub(crate) step: Step,
     pub(crate) answer: Answer,
+    /// Whether the answer is only the complete beginning of a reply that was cut.
+    pub(crate) partial: bool,
 }
 
 /// What came back.
@@ -173,6 +175,7 @@ impl Asked {
         Self {
             step,
             answer: Answer::Local,
+            partial: false,
         }
     }
 
@@ -182,6 +185,7 @@ impl Asked {
         Self {
             step,
             answer: Answer::Value(reply),
+            partial: false,
         }
     }
 }

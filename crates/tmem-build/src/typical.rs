@@ -62,19 +62,7 @@ const SHORT: Sizes = Sizes {
 
 /// A reply such as a capable model gives to the step.
 pub(crate) fn reply(step: &Step, inputs: Inputs<'_>, config: &BuildConfig) -> Value {
-    let Inputs {
-        memory,
-        jobs,
-        vectors,
-    } = inputs;
-    let conversation = &step.conversation;
-    let ctx = Context {
-        memory,
-        jobs,
-        vectors,
-        conversation,
-        config,
-    };
+    let ctx = inputs.context(&step.conversation, config);
     let sizes = if config.short_prompts { SHORT } else { FULL };
     let mut filler = Filler::new(&step.targets());
     match &step.work {

@@ -73,7 +73,7 @@ fn turn_by_turn_is_the_same_as_at_once() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn portions_make_no_difference(sizes in prop::collection::vec(1usize..30, 1..8)) {

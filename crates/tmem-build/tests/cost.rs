@@ -1,5 +1,7 @@
 //! What a whole conversation costs, and that it is known beforehand.
 
+#![expect(clippy::print_stdout, reason = "the figures are read with --nocapture")]
+
 mod common;
 
 use common::{Bench, conversation, dialogue};

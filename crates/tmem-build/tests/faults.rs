@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{Bench, conversation, dialogue, read};
+use common::{Bench, Script, conversation, dialogue, read};
 use serde_json::{Value, json};
 use tmem_build::{BuildConfig, Segmenter, retry};
-use tmem_llm::{Finish, LlmError, Reply, Request};
+use tmem_llm::{Finish, LlmError, Reply};
 use tmem_model::{Job, JobState, Stage, Turn, TurnId, text};
 
 fn say(id: &str, speaker: &str, text: &str, at: &str) -> Turn {
@@ -34,9 +34,7 @@ fn talk(texts: &[&str]) -> Vec<Turn> {
 }
 
 /// A model that answers by prompt name, with the usual reader for the others.
-fn replying(
-    replies: Vec<(&'static str, Value)>,
-) -> Box<dyn Fn(&Request) -> Result<Reply, LlmError>> {
+fn replying(replies: Vec<(&'static str, Value)>) -> Script {
     Box::new(move |request| {
         let own = replies
             .iter()
@@ -487,7 +485,7 @@ fn a_refused_window_is_cut_at_silences_so_that_the_rest_goes_on() {
 }
 
 /// A server that takes no prompt of more than `most` tokens.
-fn cramped(most: usize) -> Box<dyn Fn(&Request) -> Result<Reply, LlmError>> {
+fn cramped(most: usize) -> Script {
     Box::new(move |request| {
         let tokens: usize = request
             .messages
@@ -655,4 +653,28 @@ fn facts_can_be_asked_turn_by_turn() {
         .map(|item| item.turns[0].local())
         .collect();
     assert_eq!((cited, bench.calls[&Stage::Items]), (vec!["1"], 2));
+}
+
+#[test]
+fn what_is_kept_of_a_cut_reply_is_marked_as_partial() {
+    let mut bench = Bench::new(BuildConfig::default());
+    bench.model = Box::new(|request| match &*request.prompt.name {
+        "segment" => Ok(Reply::text(json!({"ends": []}).to_string())),
+        "items" => Ok(Reply {
+            text: r#"{"items":[{"text":"Ida likes jazz","turns":[1],"scenes":[]},{"text":"Ida pl"#
+                .into(),
+            finish: Finish::Length,
+            usage: None,
+        }),
+        _ => Ok(Reply::text(read(request).to_string())),
+    });
+    bench.add(&talk(&["I like jazz and I play bowls.", "Jazz, nice."]));
+    bench.flush();
+    bench.build();
+    assert_eq!(items(&bench), ["Ida likes jazz"]);
+    let reason = job(&bench, Stage::Items).reason.unwrap();
+    assert_eq!(
+        reason,
+        "the reply was cut; what was complete of it was taken"
+    );
 }

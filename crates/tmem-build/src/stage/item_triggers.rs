@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use tmem_llm::{Message, ReplySchema};
-use tmem_model::{Change, Item, ItemId, ItemTrigger, JobState, SceneId, Stage};
+use tmem_model::{Change, Item, ItemId, ItemTrigger, SceneId, Stage};
 
 use crate::context::{Context, batches};
 use crate::frame::Frame;
@@ -123,7 +123,6 @@ fn take(ctx: &Context<'_>, item: &Item, element: &Value, change: &mut Change) {
         tally.result(),
     );
     if triggers.is_empty() {
-        job.state = JobState::Failed;
         job.reason = Some("no trigger was fit to keep".to_owned());
     } else {
         change.items.push(Item {
@@ -168,8 +167,13 @@ fn triggers(ctx: &Context<'_>, item: &Item, element: &Value) -> (Vec<ItemTrigger
     (triggers, tally)
 }
 
-/// Concepts that say more than the item does; they may be a single word.
+/// Concepts that say more than the item does; they may be a single word, and share some.
 fn concepts(ctx: &Context<'_>, host: &Host<'_>, element: &Value, tally: &mut Tally) -> Vec<String> {
+    let host = &Host {
+        words: host.words.clone(),
+        restates: 1.0,
+        ..*host
+    };
     let rules = crate::config::Hygiene {
         least_terms: 1,
         ..ctx.config.hygiene

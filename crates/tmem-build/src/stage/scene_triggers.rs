@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use tmem_llm::{Message, ReplySchema};
-use tmem_model::{Change, HorizonTrigger, JobState, Scene, SceneId, SceneTrigger, Stage};
+use tmem_model::{Change, HorizonTrigger, Scene, SceneId, SceneTrigger, Stage};
 
 use crate::context::{Context, batches};
 use crate::frame::{self, Frame};
@@ -198,7 +198,6 @@ fn take(ctx: &Context<'_>, scene: &Scene, element: &Value, change: &mut Change) 
     );
     tally.kept = horizons.len() + usize::from(attributes.is_some());
     if tally.kept == 0 {
-        job.state = JobState::Failed;
         job.reason = Some("no trigger was fit to keep".to_owned());
     } else {
         let (scene_trigger, horizon_triggers) = (attributes, horizons);

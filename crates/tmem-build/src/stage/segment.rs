@@ -61,7 +61,7 @@ pub(crate) fn windows(ctx: &Context<'_>, stretch: &Stretch<'_>) -> Vec<Window> {
     let turns = &stretch.turns;
     while start < turns.len() {
         let (end, full) = reach(ctx, turns, start);
-        if !full && !stretch.end.is_some() {
+        if !full && stretch.end.is_none() {
             break;
         }
         let last = end == turns.len() && stretch.end.is_some();

@@ -74,7 +74,7 @@ pub fn dialogue(count: usize) -> Vec<Turn> {
 }
 
 fn turn(at: usize, subject: &str, last: bool, when: tmem_model::DateTime) -> Turn {
-    let speaker = if at % 2 == 0 { "Ada" } else { "Bo" };
+    let speaker = if at.is_multiple_of(2) { "Ada" } else { "Bo" };
     let detail = filler(at as u64, 78);
     let end = if last { OVER } else { "tell me more" };
     Turn {
@@ -242,7 +242,7 @@ fn items(text: &str, short: bool) -> Value {
                 subject(said),
                 filler(seed(said), 8)
             );
-            let skipped = seed(said) % 20 == 0 || known.contains(&fact);
+            let skipped = seed(said).is_multiple_of(20) || known.contains(&fact);
             (!skipped).then(|| {
                 if short {
                     json!({"turn": label, "text": fact})
@@ -303,6 +303,9 @@ fn scene_triggers(text: &str, request: &Request) -> Value {
     json!({"scenes": scenes(text).into_iter().map(one).collect::<Vec<_>>()})
 }
 
+/// A model as a function.
+pub type Script = Box<dyn Fn(&Request) -> Result<Reply, LlmError>>;
+
 /// A memory with its jobs, everything it paid for, and the model it asks.
 pub struct Bench {
     pub memory: Memory,
@@ -322,7 +325,7 @@ pub struct Bench {
     pub dies: Box<dyn FnMut() -> bool>,
     /// The order in which the answers of a wave come in.
     pub shuffle: Box<dyn FnMut(usize) -> Vec<usize>>,
-    pub model: Box<dyn Fn(&Request) -> Result<Reply, LlmError>>,
+    pub model: Script,
 }
 
 impl Bench {

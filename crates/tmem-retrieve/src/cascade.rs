@@ -10,8 +10,8 @@ use crate::context::{Context, SceneEvidence};
 use crate::cue::{Fired, SceneCue, Search};
 use crate::ranking::Ranking;
 use crate::scope::Scope;
-use crate::trace::{Channel, Cut, Fate, List, Note, Trace};
-use crate::{Query, RetrieveConfig, assemble, budget};
+use crate::trace::{Cut, List, Note, Trace};
+use crate::{Query, RetrieveConfig};
 
 /// What a query brings back.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -367,97 +367,5 @@ impl Pass<'_> {
         scores
             .filter_map(|(host, score)| Some((self.indices.key(host)?, *score)))
             .collect()
-    }
-
-    /// Step 4: the context, held to its budget, and the trace.
-    fn finish(mut self, mut chosen: Chosen) -> Recall {
-        let mut context = self.context(&chosen);
-        let over = self
-            .config
-            .token_budget
-            .map(|limit| budget::fit(&mut context, limit));
-        let over = over.unwrap_or_default();
-        if self.config.personas {
-            context.personas =
-                assemble::personas(self.memory, self.query, &context, &mut self.notes);
-        }
-        let over_budget = over.len();
-        chosen
-            .cuts
-            .extend(over.into_iter().map(|host| (host, Cut::Budget)));
-        let tokens = context.tokens();
-        let trace = Trace {
-            over_budget,
-            tokens,
-            ..self.trace(&chosen)
-        };
-        Recall { context, trace }
-    }
-
-    fn context(&self, chosen: &Chosen) -> Context {
-        let item = |key: &Key, associative| {
-            let item = self.memory.item(&self.indices.items()[*key as usize])?;
-            Some(assemble::item(item, associative))
-        };
-        let similar = chosen
-            .similar_items
-            .iter()
-            .filter_map(|key| item(key, false));
-        let triggered = chosen
-            .triggered_items
-            .iter()
-            .filter_map(|key| item(key, true));
-        let turns = chosen
-            .open
-            .iter()
-            .map(|&key| &self.indices.turns()[key as usize]);
-        let turns = turns
-            .filter_map(|id| self.memory.turn(id))
-            .map(assemble::turn);
-        let (scenes, items) = (self.config.scene_layer, self.config.item_channel);
-        Context {
-            scenes: if scenes {
-                self.scene_evidence(chosen)
-            } else {
-                Vec::new()
-            },
-            items: if items {
-                similar.chain(triggered).collect()
-            } else {
-                Vec::new()
-            },
-            turns: turns.collect(),
-            personas: Vec::new(),
-        }
-    }
-
-    fn scene_evidence(&self, chosen: &Chosen) -> Vec<SceneEvidence> {
-        let alike = chosen.alike.iter().map(|&key| (key, false));
-        let related = chosen.related.iter().map(|&key| (key, true));
-        let scene = |(key, associative): (Key, bool)| {
-            let scene = self.memory.scene(&self.indices.scenes()[key as usize])?;
-            Some(assemble::scene(
-                self.memory,
-                scene,
-                associative,
-                self.config,
-            ))
-        };
-        alike.chain(related).filter_map(scene).collect()
-    }
-
-    /// What became of a candidate that stands under `channel` if it was chosen at all.
-    pub(crate) fn fate(&self, chosen: &Chosen, host: &Host, channel: Option<Channel>) -> Fate {
-        let off = match host.kind() {
-            Kind::Scene => !self.config.scene_layer,
-            Kind::Item => !self.config.item_channel,
-            Kind::Topic | Kind::Turn => false,
-        };
-        match (channel, chosen.cuts.get(host)) {
-            (_, Some(cut)) => Fate::Cut(*cut),
-            (Some(_), None) if off => Fate::Cut(Cut::SwitchedOff),
-            (Some(channel), None) => Fate::Kept(channel),
-            (None, None) => Fate::Cut(Cut::Rank),
-        }
     }
 }

@@ -123,7 +123,8 @@ impl<Id: fmt::Display> fmt::Display for Candidate<Id> {
             .via
             .iter()
             .partition(|way| matches!(way, Via::Trigger(_)));
-        for way in others.into_iter().chain(triggers.into_iter().take(TOLD)) {
+        let telling = triggers.into_iter().filter(|way| way.is_telling());
+        for way in others.into_iter().chain(telling.take(TOLD)) {
             write!(f, "\n  {way}")?;
         }
         Ok(())
@@ -133,6 +134,13 @@ impl<Id: fmt::Display> fmt::Display for Candidate<Id> {
 impl fmt::Display for ListRank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} #{} at {:.3}", self.list, self.rank, self.score)
+    }
+}
+
+impl Via {
+    /// Whether it is more than talk in general would do.
+    fn is_telling(&self) -> bool {
+        !matches!(self, Self::Trigger(hit) if hit.cosine <= hit.background)
     }
 }
 

@@ -13,6 +13,7 @@ pub mod context;
 mod cue;
 pub mod explain;
 pub mod fuse;
+pub mod preset;
 pub mod query;
 pub mod trace;
 
@@ -20,17 +21,20 @@ mod assemble;
 mod budget;
 mod cascade;
 mod escape;
+mod finish;
 mod ranking;
 mod record;
 mod render;
 mod scope;
+mod words;
 
 pub use cascade::{Recall, Retriever};
-pub use config::{CueFusion, CueWeights, Preset, RetrieveConfig, Switch};
+pub use config::{CueFusion, CueWeights, RetrieveConfig};
 pub use context::{
     Context, ItemEvidence, PersonaEvidence, SceneEvidence, Shown, TurnEvidence, When,
 };
 pub use fuse::reciprocal_rank_fusion;
+pub use preset::{Preset, Switch};
 pub use query::Query;
 pub use trace::{
     Candidate, Channel, Cut, Family, Fate, List, ListRank, Note, Trace, TriggerHit, Via,

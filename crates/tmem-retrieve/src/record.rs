@@ -56,14 +56,7 @@ impl Pass<'_> {
     fn scene_candidates(&self, chosen: &Chosen, ranking: &Ranking) -> Vec<Candidate<SceneId>> {
         let candidate = |(key, score): (Key, f32)| {
             let id = self.indices.scenes()[key as usize].clone();
-            let channel = if chosen.alike.contains(&key) {
-                Some(Channel::Similarity)
-            } else {
-                chosen
-                    .related
-                    .contains(&key)
-                    .then_some(Channel::Association)
-            };
+            let channel = self.scene_channel(chosen, key);
             let fate = self.fate(chosen, &Host::Scene(id.clone()), channel);
             let via = self.ways_to_scene(chosen, key);
             let mut ranks = chosen.scenes.places(key);
@@ -109,14 +102,7 @@ impl Pass<'_> {
     fn item_candidates(&self, chosen: &Chosen) -> Vec<Candidate<ItemId>> {
         let candidate = |(key, score): (Key, f32)| {
             let id = self.indices.items()[key as usize].clone();
-            let channel = if chosen.similar_items.contains(&key) {
-                Some(Channel::Similarity)
-            } else {
-                chosen
-                    .triggered_items
-                    .contains(&key)
-                    .then_some(Channel::Trigger)
-            };
+            let channel = self.item_channel(chosen, key);
             let fate = self.fate(chosen, &Host::Item(id.clone()), channel);
             let via = self.ways_to_item(chosen, key);
             Candidate {

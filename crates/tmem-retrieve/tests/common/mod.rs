@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use tmem_index::{IndexConfig, Indices, Row, Vector, rows};
 use tmem_model::document::Document;
 use tmem_model::text::terms;
-use tmem_model::{ConversationId, Memory};
+use tmem_model::{Change, ConversationId, Memory, Turn, TurnId};
 use tmem_retrieve::{Query, Recall, RetrieveConfig, Retriever};
 
-const DIMENSIONS: usize = 512;
+const DIMENSIONS: usize = 4096;
 
 /// A bag of stems, each in a place of its own as far as hashing goes; none for texts without any.
-pub fn encode(text: &str) -> Option<Vector> {
+pub(crate) fn encode(text: &str) -> Option<Vector> {
     let mut numbers = vec![0.0; DIMENSIONS];
     for term in terms(text) {
         let hash = term.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
@@ -24,13 +24,13 @@ pub fn encode(text: &str) -> Option<Vector> {
 }
 
 /// A memory with its indices.
-pub struct World {
-    pub memory: Memory,
-    pub indices: Indices,
+pub(crate) struct World {
+    pub(crate) memory: Memory,
+    pub(crate) indices: Indices,
 }
 
 impl World {
-    pub fn of(documents: &[Value]) -> Self {
+    pub(crate) fn of(documents: &[Value]) -> Self {
         let mut memory = Memory::new();
         for document in documents {
             let document = Document::parse(&document.to_string()).unwrap();
@@ -40,33 +40,53 @@ impl World {
         Self::indexed(memory)
     }
 
-    pub fn indexed(memory: Memory) -> Self {
+    /// This memory after some more turns, which no scene holds yet.
+    pub(crate) fn hearing(mut self, texts: &[&str]) -> Self {
+        let turn = |(n, text): (usize, &&str)| Turn {
+            id: TurnId::new(&conversation("kitchen"), &format!("K9:{n}")).unwrap(),
+            speaker: "Tom".into(),
+            text: (*text).to_owned(),
+            at: None,
+            image: None,
+            extra: Default::default(),
+        };
+        let turns = (1..).zip(texts).map(turn).collect();
+        self.memory
+            .apply(&Change {
+                turns,
+                ..Change::default()
+            })
+            .unwrap();
+        Self::indexed(self.memory)
+    }
+
+    pub(crate) fn indexed(memory: Memory) -> Self {
         let with = |row: Row| (row.clone(), encode(&row.text));
         let rows = rows(&memory).into_iter().map(with).collect();
         let indices = Indices::build(&memory, rows, &IndexConfig::default()).unwrap();
         Self { memory, indices }
     }
 
-    pub fn recall(&self, query: &Query, config: &RetrieveConfig) -> Recall {
+    pub(crate) fn recall(&self, query: &Query, config: &RetrieveConfig) -> Recall {
         Retriever::new(&self.memory, &self.indices).recall(query, config)
     }
 
-    pub fn ask(&self, text: &str) -> Recall {
+    pub(crate) fn ask(&self, text: &str) -> Recall {
         self.recall(&query(text), &RetrieveConfig::balanced())
     }
 }
 
-pub fn query(text: &str) -> Query {
+pub(crate) fn query(text: &str) -> Query {
     Query::new(text, encode(text))
 }
 
-pub fn conversation(name: &str) -> ConversationId {
+pub(crate) fn conversation(name: &str) -> ConversationId {
     ConversationId::new(name).unwrap()
 }
 
-/// Seven scenes of two turns, an item each. The first bears on a question about eating together
+/// Seven scenes of two turns, an item each. The last bears on a question about eating together
 /// that shares no word with it; only its triggers do.
-pub fn kitchen() -> Value {
+pub(crate) fn kitchen() -> Value {
     let scene = |n: usize, first: &str, second: &str, horizon: &str| {
         let day = format!("2024-03-{:02}T10:00:00", n);
         (
@@ -83,9 +103,9 @@ pub fn kitchen() -> Value {
     let scenes = [
         scene(
             1,
-            "The prawns put me in hospital",
-            "A shellfish allergy is no joke",
-            "The team looks for somewhere to dine together",
+            "My bus pass expired",
+            "Buy a yearly one",
+            "A fine for travelling without",
         ),
         scene(
             2,
@@ -119,9 +139,9 @@ pub fn kitchen() -> Value {
         ),
         scene(
             7,
-            "My bus pass expired",
-            "Buy a yearly one",
-            "A fine for travelling without",
+            "The prawns put me in hospital",
+            "A shellfish allergy is no joke",
+            "The team looks for somewhere to dine together",
         ),
     ];
     let (turns, scenes): (Vec<_>, Vec<_>) = scenes.into_iter().unzip();
@@ -133,25 +153,25 @@ pub fn kitchen() -> Value {
     json!({"format": "tmem-memory/1", "conversation": "kitchen", "speakers": ["Rosa", "Tom"],
         "turns": turns.concat(), "scenes": scenes,
         "topics": [
-            {"id": "t01", "title": "Health and food", "keywords": ["allergy"], "scenes": ["s001"]},
+            {"id": "t01", "title": "Health and food", "keywords": ["allergy"], "scenes": ["s007"]},
             {"id": "t02", "title": "Home", "keywords": ["fern", "kettle"],
                 "scenes": ["s002", "s003", "s006"]},
             {"id": "t03", "title": "Out and about", "keywords": ["bus", "cycling"],
-                "scenes": ["s004", "s005", "s007"]}],
+                "scenes": ["s001", "s004", "s005"]}],
         "items": [
-            item(1, "Rosa cannot stand shellfish", "ordering starters for guests"),
+            item(1, "The bus pass of Rosa expired", "an inspector boards"),
             item(2, "Rosa owns a fern", "leaving for a month abroad"),
             item(3, "The kettle of Rosa leaks", "brewing tea for visitors"),
             item(4, "Rosa cycled to the lighthouse", "planning an outing by the sea"),
             item(5, "Rosa learns the piano", "somebody asks for music at a party"),
             item(6, "Grandma moves to the coast", "sending her a postcard"),
-            item(7, "The bus pass of Rosa expired", "an inspector boards")],
+            item(7, "Rosa cannot stand shellfish", "ordering starters for guests")],
         "personas": [{"speaker": "Rosa", "summary": "Practical and curious."},
             {"speaker": "Tom", "summary": "Handy with tools."}]})
 }
 
 /// `config` with quotas small enough that seven scenes do not all fit.
-pub fn small() -> RetrieveConfig {
+pub(crate) fn small() -> RetrieveConfig {
     RetrieveConfig {
         top_scenes: 1,
         associative_scenes: 1,

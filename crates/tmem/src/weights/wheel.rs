@@ -123,8 +123,8 @@ fn command(program: &OsStr, packages: &Path, member: &Member) -> Command {
 /// The last line that pip printed: it names what failed.
 fn complaint(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let last = lines.last().unwrap_or("no message");
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let last = lines.next_back().unwrap_or("no message");
     if last.contains("No module named pip") {
         return "Python has no pip: run `python3 -m ensurepip`, or install the package \
                 python3-pip"

@@ -48,9 +48,12 @@ pub(crate) struct Services {
 impl Services {
     pub(crate) fn new(
         options: &Options,
-        injected: Injected,
+        mut injected: Injected,
         shelf: &Arc<Shelf>,
     ) -> Result<Self, TmemError> {
+        if let (None, Some(recording)) = (&injected.encoder, &options.replay) {
+            injected.encoder = encoder::recorded(recording)?;
+        }
         let limits = options.config.budget.clone();
         let before = match limits.day_tokens {
             Some(_) => crate::cost::spent_today(&shelf.calls()?),

@@ -1,11 +1,12 @@
 //! The encoder that the settings name.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tmem_embed::{Encoder, EncoderSpec, HashEncoder};
+use tmem_embed::{Encoder, EncoderSpec, HashEncoder, RecordedEncoder};
 
 use crate::config::{EmbedConfig, EmbedKind};
+use crate::error::TmemError;
 
 /// Length of hashed vectors unless the settings say otherwise.
 const HASH_DIMENSIONS: usize = 256;
@@ -35,6 +36,17 @@ fn named(model: &str) -> EncoderSpec {
 
 fn hash(config: &EmbedConfig) -> HashEncoder {
     HashEncoder::new(config.dimensions.unwrap_or(HASH_DIMENSIONS))
+}
+
+/// The vectors that lie beside a recording of calls: `demo.vectors.jsonl` beside `demo.jsonl`.
+pub(super) fn recorded(calls: &Path) -> Result<Option<Arc<dyn Encoder>>, TmemError> {
+    let path = calls.with_extension("vectors.jsonl");
+    let wrong = |message: String| TmemError::Recording { path: path.clone(), message };
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    Ok(Some(Arc::new(RecordedEncoder::parse(&text).map_err(wrong)?)))
 }
 
 /// The encoder, or why there is none, with the way out.

@@ -1,7 +1,8 @@
 //! The thread that decodes: it takes calls from a queue and advances the open ones side by side.
 //!
 //! A prompt is read alone and always in the same pieces, whatever else is going on, and every kernel
-//! treats a row alike whatever rows are beside it; so a reply depends on its request alone.
+//! treats a row alike whatever rows are beside it; so a reply depends on its request alone (up to
+//! rounding where a processor without VNNI runs `Q6_K` weights).
 
 use std::sync::mpsc::{Receiver, TryRecvError};
 
@@ -181,7 +182,9 @@ impl Engine {
 
     fn hand_over(&self, open: &mut Vec<Open>) {
         for call in open.extract_if(.., |call| call.session.is_finished()) {
-            let _ = call.job.reply.send(Ok(call.session.reply(&self.vocab)));
+            let reply = call.session.reply(&self.vocab);
+            tracing::debug!(prompt = call.job.request.prompt.name, finish = ?reply.finish, usage = ?reply.usage, "answered");
+            let _ = call.job.reply.send(Ok(reply));
         }
     }
 }

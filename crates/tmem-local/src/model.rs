@@ -30,7 +30,8 @@ pub struct LocalModel {
 }
 
 impl LocalModel {
-    /// Loads the GGUF file at `path`: seconds, and as much memory as two or three times the file.
+    /// Loads the GGUF file at `path`: seconds, and two to four times the memory of the
+    /// file, because the kernels keep the weights in an order of their own.
     ///
     /// # Errors
     /// [`LocalError`] if the file is missing, damaged or of an unsupported kind.

@@ -8,6 +8,7 @@ use candle_core::quantized::gguf_file::Value;
 use candle_core::quantized::tokenizer::TokenizerFromGguf;
 use llguidance::toktrie::{TokEnv, TokRxInfo, TokTrie, TokenizerEnv};
 use tokenizers::Tokenizer;
+use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 
 use crate::error::{LocalError, first_line};
 use crate::gguf::Gguf;
@@ -16,6 +17,10 @@ use crate::gguf::Gguf;
 const NORMAL: i64 = 1;
 /// `tokenizer.ggml.token_type` of a single byte.
 const BYTE: i64 = 6;
+
+/// Values of `tokenizer.ggml.pre` whose rule the reader knows. For all others it would put a space
+/// before every text, which these models never saw after a control token.
+const SPLIT_BY_THEIR_OWN_RULE: [&str; 4] = ["qwen2", "llama3", "smaug-bpe", "lfm2"];
 
 /// The vocabulary of a model.
 #[derive(Clone)]
@@ -43,6 +48,9 @@ impl Vocab {
             ))
         })?;
         tokenizer.set_encode_special_tokens(true);
+        if !SPLIT_BY_THEIR_OWN_RULE.contains(&gguf.text("tokenizer.ggml.pre").unwrap_or_default()) {
+            tokenizer.with_pre_tokenizer(Some(ByteLevel::new(false, true, true)));
+        }
         let spellings = spellings(gguf)?;
         if spellings.len() > rows {
             return Err(gguf.unsupported(format!(

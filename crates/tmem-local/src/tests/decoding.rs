@@ -158,19 +158,21 @@ fn control_tokens_spelled_in_a_text_are_text() {
 
 #[test]
 fn every_text_comes_back_from_its_tokens() {
-    let (_, vocab) = load(Tiny::new());
-    for text in [
-        "the thin an",
-        "día 🦊 日本語",
-        "\u{1}\u{7f}\u{ad}\t\r\n",
-        "",
-    ] {
-        let back: Vec<u8> = vocab
-            .encode(text)
-            .iter()
-            .flat_map(|&token| vocab.bytes(token))
-            .copied()
-            .collect();
-        assert_eq!(String::from_utf8_lossy(&back), text);
+    for pre in ["qwen2", "llama3", "smollm"] {
+        let (_, vocab) = load(Tiny { pre, ..Tiny::new() });
+        for text in [
+            "the thin an",
+            "día 🦊 日本語",
+            "\u{1}\u{7f}\u{ad}\t\r\n",
+            "",
+        ] {
+            let tokens = vocab.encode(text);
+            let back: Vec<u8> = tokens
+                .iter()
+                .flat_map(|&token| vocab.bytes(token))
+                .copied()
+                .collect();
+            assert_eq!(String::from_utf8_lossy(&back), text, "{pre}");
+        }
     }
 }

@@ -21,6 +21,8 @@ const CONTROL: [&str; 3] = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
 /// A tiny model to be written; change what a test is about.
 pub(crate) struct Tiny {
     pub(crate) architecture: &'static str,
+    /// Which rule splits text before its bytes are merged.
+    pub(crate) pre: &'static str,
     pub(crate) dtype: GgmlDType,
     pub(crate) tied: bool,
     pub(crate) left_out: Option<&'static str>,
@@ -32,6 +34,7 @@ impl Tiny {
     pub(crate) fn new() -> Self {
         Self {
             architecture: "qwen2",
+            pre: "qwen2",
             dtype: GgmlDType::F32,
             tied: true,
             left_out: None,
@@ -83,7 +86,7 @@ impl Tiny {
                 Value::String(self.architecture.to_owned()),
             ),
             ("tokenizer.ggml.model", Value::String("gpt2".to_owned())),
-            ("tokenizer.ggml.pre", Value::String("qwen2".to_owned())),
+            ("tokenizer.ggml.pre", Value::String(self.pre.to_owned())),
             ("tokenizer.ggml.tokens", texts(tokens)),
             ("tokenizer.ggml.merges", texts(&merges)),
             ("tokenizer.ggml.token_type", Value::Array(kinds.collect())),

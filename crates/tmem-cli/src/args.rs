@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 /// Long-term conversational memory that anticipates.
 #[derive(Debug, Parser)]
@@ -30,7 +30,13 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "DIR", env = "TMEM_HOME")]
     pub(crate) data: Option<PathBuf>,
     /// Space within it; spaces share nothing
-    #[arg(long, global = true, value_name = "NAME", env = "TMEM_SPACE", default_value = "default")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "TMEM_SPACE",
+        default_value = "default"
+    )]
     pub(crate) space: String,
     /// Settings [default: tmem.toml in the data folder, if it is there]
     #[arg(long, global = true, value_name = "FILE", env = "TMEM_CONFIG")]
@@ -177,6 +183,7 @@ Example:
   tmem ask \"What should I cook for Leo?\" --speaker Ana --explain")]
 pub(crate) struct Ask {
     /// The question
+    #[arg(allow_hyphen_values = true)]
     pub(crate) question: String,
     #[command(flatten)]
     pub(crate) asker: Asker,
@@ -191,6 +198,7 @@ Examples:
   tmem recall \"dinner for the team\" --explain --no-topic-filter")]
 pub(crate) struct Recall {
     /// What to look for
+    #[arg(allow_hyphen_values = true)]
     pub(crate) query: String,
     #[command(flatten)]
     pub(crate) asker: Asker,
@@ -318,7 +326,8 @@ Examples:
   tmem forget --turn ana/D1:4
   tmem forget --speaker Ana --dry-run
   tmem forget --before 2024-01-01")]
-#[group(id = "what", required = true, multiple = false, args = ["turn", "scene", "item", "speaker", "forgotten", "before"])]
+#[command(group = ArgGroup::new("what").required(true)
+    .args(["turn", "scene", "item", "speaker", "forgotten", "before"]))]
 pub(crate) struct Forget {
     /// One turn
     #[arg(long, value_name = "ID")]

@@ -10,7 +10,12 @@ use crate::outcome::Exit;
 pub(crate) fn of(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
         let facade = cause.downcast_ref::<TmemError>().and_then(of_facade);
-        let llm = || cause.downcast_ref::<LlmError>().and_then(LlmError::hint).map(str::to_owned);
+        let llm = || {
+            cause
+                .downcast_ref::<LlmError>()
+                .and_then(LlmError::hint)
+                .map(str::to_owned)
+        };
         let weights = || cause.downcast_ref::<WeightsError>().map(of_weights);
         facade.or_else(llm).or_else(weights)
     })
@@ -39,13 +44,20 @@ fn of_facade(error: &TmemError) -> Option<String> {
 fn of_weights(_error: &WeightsError) -> String {
     "`tmem models list` shows the names and the folder; files put there by hand are used as they \
      are"
-        .to_owned()
+    .to_owned()
 }
 
 /// 2 for what was asked wrongly, 1 for what failed.
 pub(crate) fn exit(error: &anyhow::Error) -> Exit {
     let usage = |cause: &(dyn std::error::Error + 'static)| {
-        matches!(cause.downcast_ref::<TmemError>(), Some(TmemError::BlankQuery))
+        matches!(
+            cause.downcast_ref::<TmemError>(),
+            Some(TmemError::BlankQuery)
+        )
     };
-    if error.chain().any(usage) { Exit::Usage } else { Exit::Failed }
+    if error.chain().any(usage) {
+        Exit::Usage
+    } else {
+        Exit::Failed
+    }
 }

@@ -21,7 +21,10 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     log_to_stderr();
     let (json, ui) = (cli.global.json, Ui::new(cli.global.quiet));
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => return code(report(&error.into(), json)),
     };
@@ -29,7 +32,11 @@ fn main() -> ExitCode {
     ui.finish();
     // A model that still computes must not hold up the exit.
     runtime.shutdown_background();
-    code(result.and_then(|outcome| print(&outcome, json)).unwrap_or_else(|e| report(&e, json)))
+    code(
+        result
+            .and_then(|outcome| print(&outcome, json))
+            .unwrap_or_else(|e| report(&e, json)),
+    )
 }
 
 fn print(outcome: &Outcome, json: bool) -> anyhow::Result<Exit> {
@@ -45,7 +52,8 @@ fn report(error: &anyhow::Error, json: bool) -> Exit {
         ui::line(&serde_json::json!({ "error": message, "hint": hint }).to_string());
     } else {
         ui::line(&format!("error: {error:#}"));
-        hint.iter().for_each(|hint| ui::line(&format!("hint: {hint}")));
+        hint.iter()
+            .for_each(|hint| ui::line(&format!("hint: {hint}")));
     }
     hint::exit(error)
 }

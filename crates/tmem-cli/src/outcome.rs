@@ -31,7 +31,11 @@ impl Outcome {
     /// `json` as a machine reads it, `text` as a person does.
     pub(crate) fn new(text: impl Into<String>, json: impl Serialize) -> Self {
         let json = serde_json::to_value(json).expect("results hold nothing that JSON cannot say");
-        Self { text: text.into(), json, exit: Exit::Done }
+        Self {
+            text: text.into(),
+            json,
+            exit: Exit::Done,
+        }
     }
 
     /// The same with another exit code.
@@ -47,7 +51,8 @@ impl Outcome {
                 .map_err(io::Error::from)
                 .and_then(|()| out.write_all(b"\n"))
         } else {
-            out.write_all(self.text.as_bytes()).and_then(|()| end_line(&mut out, &self.text))
+            out.write_all(self.text.as_bytes())
+                .and_then(|()| end_line(&mut out, &self.text))
         };
         match written.and_then(|()| out.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -57,5 +62,9 @@ impl Outcome {
 }
 
 fn end_line(out: &mut impl Write, text: &str) -> io::Result<()> {
-    if text.is_empty() || text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }
+    if text.is_empty() || text.ends_with('\n') {
+        Ok(())
+    } else {
+        out.write_all(b"\n")
+    }
 }

@@ -24,7 +24,9 @@ impl Listing {
 
 impl FromIterator<(String, Value)> for Listing {
     fn from_iter<T: IntoIterator<Item = (String, Value)>>(entries: T) -> Self {
-        Self { entries: entries.into_iter().collect() }
+        Self {
+            entries: entries.into_iter().collect(),
+        }
     }
 }
 

@@ -22,7 +22,11 @@ impl Session {
             None => default_data()?,
         };
         let layers = layers(global, &data)?;
-        Ok(Self { global: global.clone(), data, layers })
+        Ok(Self {
+            global: global.clone(),
+            data,
+            layers,
+        })
     }
 
     /// The same with one setting given by a flag.
@@ -87,7 +91,10 @@ impl Session {
     pub(crate) fn models(&self) -> PathBuf {
         let named = std::env::var_os("TMEM_MODELS").filter(|name| !name.is_empty());
         let home = || ProjectDirs::from("", "", "tmem").map(|home| home.data_dir().join("models"));
-        named.map(PathBuf::from).or_else(home).unwrap_or_else(|| self.data.join("models"))
+        named
+            .map(PathBuf::from)
+            .or_else(home)
+            .unwrap_or_else(|| self.data.join("models"))
     }
 
     /// Names of the models that the settings call for.
@@ -103,7 +110,9 @@ impl Session {
 
 /// Settings of the file, the environment and, later, flags.
 fn layers(global: &Global, data: &Path) -> Result<Layers> {
-    let layers = Layers::new().env(variables()).replayed(global.replay.is_some());
+    let layers = Layers::new()
+        .env(variables())
+        .replayed(global.replay.is_some());
     let beside = data.join("tmem.toml");
     Ok(match &global.config {
         Some(file) => layers.file(file)?,
@@ -114,9 +123,8 @@ fn layers(global: &Global, data: &Path) -> Result<Layers> {
 
 /// The environment, as far as it is text.
 fn variables() -> impl Iterator<Item = (String, String)> {
-    std::env::vars_os().filter_map(|(name, value)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    })
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 fn default_data() -> Result<PathBuf> {

@@ -83,7 +83,9 @@ impl Ui {
 
     fn update(&self, name: &str, change: impl FnOnce(&mut Task)) {
         let mut tasks = self.tasks.lock().expect("no holder panics");
-        let task = tasks.entry(name.to_owned()).or_insert_with(|| self.task(name));
+        let task = tasks
+            .entry(name.to_owned())
+            .or_insert_with(|| self.task(name));
         change(task);
         task.bar.set_length(task.total);
         task.bar.set_position(task.done);
@@ -96,9 +98,17 @@ impl Ui {
     fn task(&self, name: &str) -> Task {
         let style = ProgressStyle::with_template("{prefix:>24} {bar:30} {pos}/{len} {msg}")
             .expect("the template is well formed");
-        let bar = self.bars.add(ProgressBar::new(0)).with_prefix(name.to_owned());
+        let bar = self
+            .bars
+            .add(ProgressBar::new(0))
+            .with_prefix(name.to_owned());
         bar.set_style(style);
-        Task { bar, done: 0, total: 0, troubled: 0 }
+        Task {
+            bar,
+            done: 0,
+            total: 0,
+            troubled: 0,
+        }
     }
 
     /// Without a terminal: where things stand, every few seconds.

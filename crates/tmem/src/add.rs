@@ -37,17 +37,27 @@ impl Tmem {
         let shift = shift(&memory, id, &given.turns)?;
         let turns = turns(id, &given.turns, shift)?;
         let (known, new) = parted(&memory, turns)?;
-        let mut added =
-            Added { stored: new.len(), known, notes: given.notes.clone() };
+        let mut added = Added {
+            stored: new.len(),
+            known,
+            notes: given.notes.clone(),
+        };
         if shift > 0 && known == 0 {
-            added.notes.push(format!("its turns became session {} of the conversation", shift + 1));
+            added.notes.push(format!(
+                "its turns became session {} of the conversation",
+                shift + 1
+            ));
         }
         let headings = match memory.heading(id) {
             Some(_) => Vec::new(),
             None => vec![Heading::new(id.clone())],
         };
         if !new.is_empty() {
-            self.commit(&Change { headings, turns: new, ..Change::default() })?;
+            self.commit(&Change {
+                headings,
+                turns: new,
+                ..Change::default()
+            })?;
         }
         Ok(added)
     }
@@ -58,9 +68,15 @@ fn turns(id: &ConversationId, raw: &[RawTurn], shift: usize) -> Result<Vec<Turn>
 }
 
 fn turn(conversation: &ConversationId, raw: &RawTurn, shift: usize) -> Result<Turn, TmemError> {
-    let local = if raw.numbered { shifted(&raw.id, shift) } else { raw.id.clone() };
-    let id = TurnId::new(conversation, &local)
-        .map_err(|source| TmemError::TurnName { id: raw.id.clone(), source })?;
+    let local = if raw.numbered {
+        shifted(&raw.id, shift)
+    } else {
+        raw.id.clone()
+    };
+    let id = TurnId::new(conversation, &local).map_err(|source| TmemError::TurnName {
+        id: raw.id.clone(),
+        source,
+    })?;
     Ok(Turn {
         id,
         speaker: raw.speaker.clone(),
@@ -91,10 +107,18 @@ fn says_the_same(a: &Turn, b: &Turn) -> bool {
 /// By how much the sessions of numbered turns move up: to where these turns lie already, or else to
 /// the first place where nothing is in their way.
 fn shift(memory: &Memory, id: &ConversationId, raw: &[RawTurn]) -> Result<usize, TmemError> {
-    let Some(first) = raw.iter().find(|raw| raw.numbered) else { return Ok(0) };
-    let last = memory.turns(id).filter_map(|turn| session(turn.id.local())).max().unwrap_or(0);
+    let Some(first) = raw.iter().find(|raw| raw.numbered) else {
+        return Ok(0);
+    };
+    let last = memory
+        .turns(id)
+        .filter_map(|turn| session(turn.id.local()))
+        .max()
+        .unwrap_or(0);
     let starts = |shift: &usize| {
-        let at = turn(id, first, *shift).ok().and_then(|turn| Some(memory.turn(&turn.id)?.clone()));
+        let at = turn(id, first, *shift)
+            .ok()
+            .and_then(|turn| Some(memory.turn(&turn.id)?.clone()));
         at.is_some_and(|stored| turn(id, first, *shift).is_ok_and(|t| says_the_same(&stored, &t)))
     };
     for shift in (0..last).filter(starts) {
@@ -112,7 +136,9 @@ fn session(local: &str) -> Option<usize> {
 }
 
 fn shifted(local: &str, shift: usize) -> String {
-    let Some((session, position)) = local.split_once(':') else { return local.to_owned() };
+    let Some((session, position)) = local.split_once(':') else {
+        return local.to_owned();
+    };
     let digits = session.trim_start_matches(char::is_alphabetic);
     match digits.parse::<usize>() {
         Ok(number) => {
@@ -145,13 +171,20 @@ mod tests {
         let mut memory = Memory::new();
         for texts in files {
             let numbered = texts.iter().enumerate();
-            let raw: Vec<RawTurn> =
-                numbered.map(|(i, text)| raw(&format!("S1:{}", i + 1), text)).collect();
+            let raw: Vec<RawTurn> = numbered
+                .map(|(i, text)| raw(&format!("S1:{}", i + 1), text))
+                .collect();
             let shift = shift(&memory, &id, &raw).expect("valid ids");
             let (_, new) = parted(&memory, turns(&id, &raw, shift).expect("valid ids"))
                 .expect("numbered turns never conflict");
             let headings = vec![Heading::new(id.clone())];
-            memory.apply(&Change { headings, turns: new, ..Change::default() }).expect("valid");
+            memory
+                .apply(&Change {
+                    headings,
+                    turns: new,
+                    ..Change::default()
+                })
+                .expect("valid");
         }
         let ids: Vec<&str> = memory.turns(&id).map(|turn| turn.id.local()).collect();
         assert_eq!(ids, expect);
@@ -175,6 +208,9 @@ mod tests {
 
     #[test]
     fn a_file_that_begins_alike_and_goes_on_otherwise_is_another() {
-        check(&[&["hi", "b"], &["hi", "c"]], &["S1:1", "S1:2", "S2:1", "S2:2"]);
+        check(
+            &[&["hi", "b"], &["hi", "c"]],
+            &["S1:1", "S1:2", "S2:1", "S2:2"],
+        );
     }
 }

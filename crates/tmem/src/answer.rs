@@ -50,12 +50,24 @@ impl Tmem {
         let recalled = self.recall(question, &config).await?;
         if recalled.context.is_empty() {
             let (turns, scenes) = Default::default();
-            return Ok(Answer { text: NOTHING.to_owned(), turns, scenes, recalled, asked: false });
+            return Ok(Answer {
+                text: NOTHING.to_owned(),
+                turns,
+                scenes,
+                recalled,
+                asked: false,
+            });
         }
         let model = self.chat().await?;
         let text = self.asked(&*model, question, &recalled).await?;
         let cited = Cited::of(&text, &recalled.context);
-        Ok(Answer { text, turns: cited.turns, scenes: cited.scenes, recalled, asked: true })
+        Ok(Answer {
+            text,
+            turns: cited.turns,
+            scenes: cited.scenes,
+            recalled,
+            asked: true,
+        })
     }
 
     async fn asked(
@@ -76,7 +88,11 @@ impl Tmem {
         let build = &self.config().build;
         let suits = if build.short_prompts { SMALL } else { USUAL };
         let allowed = self.config().answer.context_tokens.unwrap_or(suits);
-        let window = self.chat().await.ok().and_then(|model| model.context_window());
+        let window = self
+            .chat()
+            .await
+            .ok()
+            .and_then(|model| model.context_window());
         let around = AROUND + build.caps.answer as usize;
         let room = window.map_or(usize::MAX, |window| window.saturating_sub(around));
         allowed.min(room).min(asked.unwrap_or(usize::MAX))
@@ -87,9 +103,11 @@ fn said(prompt: &str, model: &str, reply: Reply) -> Result<String, LlmError> {
     let (prompt, text) = (prompt.to_owned(), reply.text.trim().to_owned());
     match reply.finish {
         Finish::Refused(reason) => Err(LlmError::Refused { prompt, reason }),
-        finish if text.is_empty() => {
-            Err(LlmError::Empty { prompt, model: model.to_owned(), finish })
-        }
+        finish if text.is_empty() => Err(LlmError::Empty {
+            prompt,
+            model: model.to_owned(),
+            finish,
+        }),
         _ => Ok(text),
     }
 }
@@ -105,8 +123,14 @@ impl Cited {
     /// Labels in brackets, as far as the evidence has them; others mean nothing.
     fn of(text: &str, context: &Context) -> Self {
         let mut cited = Self::default();
-        let inside = text.split('[').skip(1).filter_map(|rest| rest.split(']').next());
-        for label in inside.flat_map(|labels| labels.split([',', ';'])).map(str::trim) {
+        let inside = text
+            .split('[')
+            .skip(1)
+            .filter_map(|rest| rest.split(']').next());
+        for label in inside
+            .flat_map(|labels| labels.split([',', ';']))
+            .map(str::trim)
+        {
             cited.take(label, context);
         }
         cited
@@ -114,7 +138,9 @@ impl Cited {
 
     fn take(&mut self, label: &str, context: &Context) {
         let turns = context.cited_turns();
-        let turn = turns.into_iter().find(|id| id.local() == label || id.to_string() == label);
+        let turn = turns
+            .into_iter()
+            .find(|id| id.local() == label || id.to_string() == label);
         let mut scenes = context.scenes.iter().map(|scene| &scene.id);
         let scene = scenes.find(|id| id.local() == label || id.to_string() == label);
         match (turn, scene) {

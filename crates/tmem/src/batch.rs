@@ -13,7 +13,10 @@ impl Tmem {
     /// # Errors
     /// [`TmemError::Log`] if the call log cannot be read.
     pub fn batch_export(&self) -> Result<(String, usize), TmemError> {
-        let waiting = self.shelf.waiting().map_err(|message| TmemError::Log { message })?;
+        let waiting = self
+            .shelf
+            .waiting()
+            .map_err(|message| TmemError::Log { message })?;
         Ok((batch::export(&waiting, Dialect::default()), waiting.len()))
     }
 
@@ -31,7 +34,10 @@ impl Tmem {
     /// [`TmemError::Log`] if the call log cannot be read.
     pub fn recording(&self) -> Result<(String, usize), TmemError> {
         let answered: Vec<_> = self.shelf.calls()?;
-        let answered: Vec<_> = answered.iter().filter(|call| call.answer().is_some()).collect();
+        let answered: Vec<_> = answered
+            .iter()
+            .filter(|call| call.answer().is_some())
+            .collect();
         let line = |call| serde_json::to_string(call).expect("a call has only string keys") + "\n";
         Ok((answered.iter().map(line).collect(), answered.len()))
     }

@@ -20,14 +20,21 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(limits: BudgetConfig, before: u64) -> Self {
-        Self { limits, before, spent: AtomicU64::new(0) }
+        Self {
+            limits,
+            before,
+            spent: AtomicU64::new(0),
+        }
     }
 
     /// The limit that is reached, in words.
     pub(crate) fn reached(&self) -> Option<String> {
         let spent = self.spent.load(Ordering::Relaxed);
         let run = self.limits.run_tokens.filter(|limit| spent >= *limit);
-        let day = self.limits.day_tokens.filter(|limit| self.before + spent >= *limit);
+        let day = self
+            .limits
+            .day_tokens
+            .filter(|limit| self.before + spent >= *limit);
         let run = run.map(|limit| format!("{limit} tokens a run"));
         run.or_else(|| day.map(|limit| format!("{limit} tokens a day")))
     }
@@ -55,7 +62,10 @@ impl ChatModel for Budgeted {
 
     async fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
         if let Some(limit) = self.budget.reached() {
-            return Err(LlmError::Budget { prompt: request.prompt.name.clone(), limit });
+            return Err(LlmError::Budget {
+                prompt: request.prompt.name.clone(),
+                limit,
+            });
         }
         let reply = self.model.complete(request).await?;
         self.budget.count(tokens(request, &reply));
@@ -72,7 +82,10 @@ fn tokens(request: &Request, reply: &Reply) -> u64 {
     match reply.usage {
         Some(usage) => usage.prompt_tokens + usage.completion_tokens,
         None => {
-            let asked = request.messages.iter().map(|message| estimate_tokens(&message.content));
+            let asked = request
+                .messages
+                .iter()
+                .map(|message| estimate_tokens(&message.content));
             (asked.sum::<usize>() + estimate_tokens(&reply.text)) as u64
         }
     }
@@ -84,7 +97,10 @@ mod tests {
 
     #[track_caller]
     fn check(run: Option<u64>, day: Option<u64>, before: u64, spent: u64, expect: Option<&str>) {
-        let limits = BudgetConfig { run_tokens: run, day_tokens: day };
+        let limits = BudgetConfig {
+            run_tokens: run,
+            day_tokens: day,
+        };
         let budget = Budget::new(limits, before);
         budget.count(spent);
         assert_eq!(budget.reached().as_deref(), expect);

@@ -46,7 +46,11 @@ pub struct BuildOptions {
 
 impl Default for BuildOptions {
     fn default() -> Self {
-        Self { flush: true, retry_failed: false, stop: Stop::default() }
+        Self {
+            flush: true,
+            retry_failed: false,
+            stop: Stop::default(),
+        }
     }
 }
 
@@ -100,7 +104,10 @@ impl Tmem {
 }
 
 pub(crate) fn unfinished(jobs: &Jobs) -> Vec<Problem> {
-    jobs.iter().filter(|job| job.state != JobState::Done).map(Problem::from).collect()
+    jobs.iter()
+        .filter(|job| job.state != JobState::Done)
+        .map(Problem::from)
+        .collect()
 }
 
 /// What tells a step from others: its conversation, stage and targets.
@@ -130,7 +137,14 @@ struct Round {
 impl<'a> Run<'a> {
     fn new(tmem: &'a Tmem, options: &'a BuildOptions, listener: Listener<'a>) -> Self {
         let (announced, summary) = Default::default();
-        Self { tmem, options, listener, model: None, announced, summary }
+        Self {
+            tmem,
+            options,
+            listener,
+            model: None,
+            announced,
+            summary,
+        }
     }
 
     fn has_work(&self) -> bool {
@@ -172,7 +186,9 @@ impl<'a> Run<'a> {
         let config = &self.tmem.config().build;
         let conversations = self.tmem.conversations();
         let turns = self.tmem.with_inputs(&Vectors::new(), |inputs| {
-            let turns = conversations.iter().flat_map(|id| wanted(inputs, id, config));
+            let turns = conversations
+                .iter()
+                .flat_map(|id| wanted(inputs, id, config));
             turns.collect::<BTreeSet<_>>()
         });
         self.tmem.turn_vectors(&turns).await
@@ -181,7 +197,10 @@ impl<'a> Run<'a> {
     fn announce(&mut self, steps: &[Step]) {
         for step in steps {
             if self.announced.insert(name(step)) {
-                (self.listener)(&Event::Ready { stage: step.stage(), steps: 1 });
+                (self.listener)(&Event::Ready {
+                    stage: step.stage(),
+                    steps: 1,
+                });
             }
         }
     }
@@ -191,7 +210,11 @@ impl<'a> Run<'a> {
         let model = self.model.clone().expect("rounds begin with a model");
         let (memory, jobs) = self.tmem.snapshot();
         let (config, prompts) = (&self.tmem.config().build, self.tmem.prompts());
-        let inputs = Inputs { memory: &memory, jobs: &jobs, vectors };
+        let inputs = Inputs {
+            memory: &memory,
+            jobs: &jobs,
+            vectors,
+        };
         let stop = &self.options.stop;
         let open = steps.into_iter().take_while(|_| !stop.is_asked());
         let asked = open.map(|step| ask(step, inputs, &*model, config, prompts));
@@ -199,7 +222,9 @@ impl<'a> Run<'a> {
             std::pin::pin!(futures::stream::iter(asked).buffered(self.tmem.concurrency()));
         let mut round = Round::default();
         while let Some(answer) = answers.next().await {
-            let change = self.tmem.with_inputs(vectors, |now| accept(&answer, now, config));
+            let change = self
+                .tmem
+                .with_inputs(vectors, |now| accept(&answer, now, config));
             self.tmem.commit(&change)?;
             round.taken += 1;
             round.waiting += usize::from(answer.is_waiting());
@@ -209,7 +234,10 @@ impl<'a> Run<'a> {
     }
 
     fn tell(&mut self, step: &Step, change: &Change) {
-        let work = change.jobs.iter().filter(|job| step.targets().contains(&job.target));
+        let work = change
+            .jobs
+            .iter()
+            .filter(|job| step.targets().contains(&job.target));
         let (mut done, stage) = (true, step.stage());
         for job in work {
             self.summary.count(job);

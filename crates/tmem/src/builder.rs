@@ -20,7 +20,10 @@ pub struct Builder {
 
 impl Builder {
     pub(crate) fn new(options: Options) -> Self {
-        Self { options, injected: Injected::default() }
+        Self {
+            options,
+            injected: Injected::default(),
+        }
     }
 
     /// Asks this language model, for every stage. Its calls go through the call log all the same.

@@ -86,9 +86,15 @@ impl Tmem {
 
     fn prices(&self) -> Prices {
         let llm = &self.config().llm;
-        let price = Price { input: llm.prompt_price, output: llm.reply_price };
+        let price = Price {
+            input: llm.prompt_price,
+            output: llm.reply_price,
+        };
         let priced = price.input > 0.0 || price.output > 0.0;
-        priced.then(|| (llm.model.clone(), price)).into_iter().collect()
+        priced
+            .then(|| (llm.model.clone(), price))
+            .into_iter()
+            .collect()
     }
 
     #[expect(clippy::cast_precision_loss, reason = "no one pays for 2^52 tokens")]

@@ -50,7 +50,11 @@ impl Checkup {
     }
 
     fn add(&mut self, what: &'static str, health: Health, found: impl Into<String>) {
-        self.checks.push(Check { what, health, found: found.into() });
+        self.checks.push(Check {
+            what,
+            health,
+            found: found.into(),
+        });
     }
 }
 
@@ -100,20 +104,27 @@ async fn language_model(checkup: &mut Checkup, options: &Options) {
             }
         },
         LlmKind::OpenAi => {
-            let keyless = !llm.api_key_env.is_empty() && std::env::var_os(&llm.api_key_env).is_none();
+            let keyless =
+                !llm.api_key_env.is_empty() && std::env::var_os(&llm.api_key_env).is_none();
             if keyless {
                 let found = format!("{} is not set: calls go without a key", llm.api_key_env);
                 checkup.add("key", Health::Note, found);
             }
             let (health, found) = reached(&llm.base_url).await;
-            checkup.add("model", health, format!("{} at {}: {found}", llm.model, llm.base_url));
+            checkup.add(
+                "model",
+                health,
+                format!("{} at {}: {found}", llm.model, llm.base_url),
+            );
         }
     }
 }
 
 /// Whether somebody listens there; nothing is sent.
 async fn reached(url: &str) -> (Health, String) {
-    let Some(address) = address(url) else { return (Health::Bad, "no valid URL".to_owned()) };
+    let Some(address) = address(url) else {
+        return (Health::Bad, "no valid URL".to_owned());
+    };
     let connect = tokio::net::TcpStream::connect(address.clone());
     match tokio::time::timeout(PATIENCE, connect).await {
         Ok(Ok(_)) => (Health::Good, "reachable".to_owned()),
@@ -125,21 +136,42 @@ async fn reached(url: &str) -> (Health, String) {
 /// `host:port` of a URL.
 fn address(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
-    let host = rest.split(['/', '?']).next().filter(|host| !host.is_empty())?;
+    let host = rest
+        .split(['/', '?'])
+        .next()
+        .filter(|host| !host.is_empty())?;
     let host = host.rsplit('@').next().unwrap_or(host);
     let port = if scheme == "https" { 443 } else { 80 };
-    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    Some(if has_port { host.to_owned() } else { format!("{host}:{port}") })
+    let has_port = host
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    Some(if has_port {
+        host.to_owned()
+    } else {
+        format!("{host}:{port}")
+    })
 }
 
 async fn opened(checkup: &mut Checkup, tmem: &Tmem) {
     let memory = tmem.memory();
-    let found = format!("{} turns, {} scenes", memory.all_turns().count(), memory.scenes().count());
+    let found = format!(
+        "{} turns, {} scenes",
+        memory.all_turns().count(),
+        memory.scenes().count()
+    );
     checkup.add("store", Health::Good, found);
-    let stuck = tmem.jobs().iter().filter(|job| job.state != JobState::Done).count();
+    let stuck = tmem
+        .jobs()
+        .iter()
+        .filter(|job| job.state != JobState::Done)
+        .count();
     match stuck {
         0 => checkup.add("steps", Health::Good, "nothing is left to build"),
-        _ => checkup.add("steps", Health::Note, format!("{stuck} not done: `tmem build`")),
+        _ => checkup.add(
+            "steps",
+            Health::Note,
+            format!("{stuck} not done: `tmem build`"),
+        ),
     }
     match tmem.services.encoder().await {
         Ok(encoder) => checkup.add("encoder", Health::Good, encoder.spec().identity()),
@@ -154,17 +186,27 @@ async fn opened(checkup: &mut Checkup, tmem: &Tmem) {
 async fn indices(checkup: &mut Checkup, tmem: &Tmem) {
     match tmem.unused_vectors() {
         Ok(0) => checkup.add("orphans", Health::Good, "every vector belongs to a text"),
-        Ok(count) => checkup.add("orphans", Health::Note, format!("{count} vectors serve no text")),
+        Ok(count) => checkup.add(
+            "orphans",
+            Health::Note,
+            format!("{count} vectors serve no text"),
+        ),
         Err(error) => checkup.add("orphans", Health::Bad, chain(&error)),
     }
     match tmem.stats().await {
         Ok(stats) => {
             let vectors: usize = stats.vectors.values().sum();
             checkup.add("vectors", Health::Good, format!("{vectors} vectors"));
-            if let (Some(gate), Some(fires)) = (stats.gate, stats.gate_fires) {
-                let silent = fires == 0.0 || fires > 0.9;
-                let health = if silent { Health::Note } else { Health::Good };
-                let found = format!("{gate:.3}; {:.0} % of turns pass it", fires * 100.0);
+            if let Some(fires) = stats.gate_fires.filter(|_| stats.counts.item_triggers > 0) {
+                let health = if fires == 0.0 {
+                    Health::Note
+                } else {
+                    Health::Good
+                };
+                let gate = stats
+                    .gate
+                    .map_or("each trigger's own".to_owned(), |g| format!("{g:.3}"));
+                let found = format!("{gate}; {:.0} % of turns pass it", fires * 100.0);
                 checkup.add("gate", health, found);
             }
         }

@@ -85,7 +85,9 @@ impl Tmem {
     fn worked_out(&self, target: &Target) -> Result<(Change, Losses), TmemError> {
         let (memory, jobs) = self.snapshot();
         let change = change(&memory, &jobs, target);
-        let change = change.ok_or_else(|| TmemError::NothingToForget { what: target.to_string() })?;
+        let change = change.ok_or_else(|| TmemError::NothingToForget {
+            what: target.to_string(),
+        })?;
         let losses = Losses::of(&memory, &change);
         Ok((change, losses))
     }
@@ -113,7 +115,9 @@ fn change(memory: &Memory, jobs: &Jobs, target: &Target) -> Option<Change> {
         Target::Item(id) => without_item(memory.item(id)?, jobs),
         Target::Conversation(id) => without_conversation(memory.heading(id)?),
         Target::Speaker(name) => without(&turns(memory, |turn| turn.speaker == *name)?),
-        Target::Before(date) => without(&turns(memory, |turn| turn.at.is_some_and(|at| at < *date))?),
+        Target::Before(date) => {
+            without(&turns(memory, |turn| turn.at.is_some_and(|at| at < *date))?)
+        }
     };
     if let Target::Speaker(name) = target {
         change.headings.extend(unlisted(memory, name));
@@ -124,7 +128,10 @@ fn change(memory: &Memory, jobs: &Jobs, target: &Target) -> Option<Change> {
 }
 
 fn turns(memory: &Memory, test: impl Fn(&Turn) -> bool) -> Option<Vec<TurnId>> {
-    let found = memory.all_turns().filter(|turn| test(turn)).map(|turn| turn.id.clone());
+    let found = memory
+        .all_turns()
+        .filter(|turn| test(turn))
+        .map(|turn| turn.id.clone());
     let found: Vec<TurnId> = found.collect();
     (!found.is_empty()).then_some(found)
 }
@@ -140,7 +147,10 @@ fn without_item(item: &Item, jobs: &Jobs) -> Change {
 
 fn without_conversation(heading: &Heading) -> Change {
     let mut change = Change::default();
-    change.removed.conversations.push(heading.conversation.clone());
+    change
+        .removed
+        .conversations
+        .push(heading.conversation.clone());
     change
 }
 
@@ -164,7 +174,12 @@ fn hushed(jobs: &Jobs, change: &Change) -> Vec<Job> {
         !gone.contains(&key) && !written.contains(&key) && !dropped.contains(&job.conversation)
     };
     let quoting = jobs.iter().filter(|job| job.reason.is_some()).filter(stays);
-    quoting.map(|job| Job { reason: None, ..job.clone() }).collect()
+    quoting
+        .map(|job| Job {
+            reason: None,
+            ..job.clone()
+        })
+        .collect()
 }
 
 /// What a change takes away: counted, and every text of it.
@@ -178,14 +193,29 @@ impl Losses {
     fn of(memory: &Memory, change: &Change) -> Self {
         let mut losses = Self::default();
         let removed = &change.removed;
-        removed.conversations.iter().for_each(|id| losses.conversation(memory, id));
-        removed.turns.iter().filter_map(|id| memory.turn(id)).for_each(|turn| losses.turn(turn));
-        removed.items.iter().filter_map(|id| memory.item(id)).for_each(|item| losses.item(item));
+        removed
+            .conversations
+            .iter()
+            .for_each(|id| losses.conversation(memory, id));
+        removed
+            .turns
+            .iter()
+            .filter_map(|id| memory.turn(id))
+            .for_each(|turn| losses.turn(turn));
+        removed
+            .items
+            .iter()
+            .filter_map(|id| memory.item(id))
+            .for_each(|item| losses.item(item));
         for scene in removed.scenes.iter().filter_map(|id| memory.scene(id)) {
             losses.report.scenes += 1;
             losses.scene(scene);
         }
-        for scene in change.scenes.iter().filter_map(|scene| memory.scene(&scene.id)) {
+        for scene in change
+            .scenes
+            .iter()
+            .filter_map(|scene| memory.scene(&scene.id))
+        {
             losses.report.scenes_to_rewrite += 1;
             losses.scene(scene);
         }
@@ -194,12 +224,17 @@ impl Losses {
             losses.topic(topic, None);
         }
         for topic in &change.topics {
-            memory.topic(&topic.id).into_iter().for_each(|old| losses.topic(old, Some(topic)));
+            memory
+                .topic(&topic.id)
+                .into_iter()
+                .for_each(|old| losses.topic(old, Some(topic)));
         }
         for (conversation, speaker) in &removed.personas {
             losses.report.personas += 1;
             let persona = memory.persona(conversation, speaker);
-            losses.texts.extend(persona.map(|persona| persona.summary.clone()));
+            losses
+                .texts
+                .extend(persona.map(|persona| persona.summary.clone()));
         }
         losses
     }
@@ -212,8 +247,14 @@ impl Losses {
         memory.turns(id).for_each(|turn| self.turn(turn));
         memory.scenes_in(id).for_each(|scene| self.scene(scene));
         memory.items_in(id).for_each(|item| self.item(item));
-        memory.topics_in(id).for_each(|topic| self.topic(topic, None));
-        self.texts.extend(memory.personas_in(id).map(|persona| persona.summary.clone()));
+        memory
+            .topics_in(id)
+            .for_each(|topic| self.topic(topic, None));
+        self.texts.extend(
+            memory
+                .personas_in(id)
+                .map(|persona| persona.summary.clone()),
+        );
     }
 
     fn turn(&mut self, turn: &Turn) {
@@ -223,10 +264,20 @@ impl Losses {
     }
 
     fn scene(&mut self, scene: &Scene) {
-        let attributes = scene.scene_trigger.iter().flat_map(|trigger| trigger.attributes());
-        self.texts.extend([&scene.title, &scene.summary, &scene.narrative].map(String::clone));
-        self.texts.extend(attributes.map(|(_, text)| text.to_owned()));
-        self.texts.extend(scene.horizon_triggers.iter().map(|trigger| trigger.text.clone()));
+        let attributes = scene
+            .scene_trigger
+            .iter()
+            .flat_map(|trigger| trigger.attributes());
+        self.texts
+            .extend([&scene.title, &scene.summary, &scene.narrative].map(String::clone));
+        self.texts
+            .extend(attributes.map(|(_, text)| text.to_owned()));
+        self.texts.extend(
+            scene
+                .horizon_triggers
+                .iter()
+                .map(|trigger| trigger.text.clone()),
+        );
         self.report.triggers +=
             usize::from(scene.scene_trigger.is_some()) + scene.horizon_triggers.len();
     }
@@ -247,6 +298,7 @@ impl Losses {
             kept.is_some_and(|kept| kept.keywords.contains(word) || kept.title == *word)
         };
         let words = old.keywords.iter().chain([&old.title]);
-        self.texts.extend(words.filter(|word| !stays(word)).cloned());
+        self.texts
+            .extend(words.filter(|word| !stays(word)).cloned());
     }
 }

@@ -65,11 +65,21 @@ impl Tmem {
         let build = move || {
             let indices = Indices::build(&memory, joined(rows, &known), &config)?;
             if indices.left_out() > 0 {
-                notes.push(format!("{} vectors of another length were left out", indices.left_out()));
+                notes.push(format!(
+                    "{} vectors of another length were left out",
+                    indices.left_out()
+                ));
             }
-            Ok(Indexed { generation, memory, indices, notes })
+            Ok(Indexed {
+                generation,
+                memory,
+                indices,
+                notes,
+            })
         };
-        tokio::task::spawn_blocking(build).await.expect("building indices does not panic")
+        tokio::task::spawn_blocking(build)
+            .await
+            .expect("building indices does not panic")
     }
 
     /// The settings, with what belongs to the encoder filled in.

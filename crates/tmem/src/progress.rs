@@ -94,12 +94,14 @@ impl Summary {
     /// Jobs in all, by how they ended.
     #[must_use]
     pub fn total(&self) -> Tally {
-        self.stages.values().fold(Tally::default(), |sum, tally| Tally {
-            done: sum.done + tally.done,
-            failed: sum.failed + tally.failed,
-            refused: sum.refused + tally.refused,
-            pending: sum.pending + tally.pending,
-        })
+        self.stages
+            .values()
+            .fold(Tally::default(), |sum, tally| Tally {
+                done: sum.done + tally.done,
+                failed: sum.failed + tally.failed,
+                refused: sum.refused + tally.refused,
+                pending: sum.pending + tally.pending,
+            })
     }
 
     pub(crate) fn count(&mut self, job: &Job) {

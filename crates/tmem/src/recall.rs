@@ -6,7 +6,7 @@ use serde::Serialize;
 use tmem_embed::TextRole;
 use tmem_index::{Host, Vector};
 use tmem_model::{ConversationId, DateTime, Memory, SceneId};
-use tmem_retrieve::{Context, Query, Recall, Retriever, RetrieveConfig, Trace};
+use tmem_retrieve::{Context, Query, Recall, RetrieveConfig, Retriever, Trace};
 
 use crate::error::TmemError;
 use crate::indexed::Indexed;
@@ -35,7 +35,10 @@ impl Question {
     /// `text`, asked by nobody in particular, of everything.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
     }
 }
 
@@ -73,12 +76,22 @@ impl Tmem {
         let vector = match self.query_vector(&question.text).await {
             Ok(vector) => vector,
             Err(why) => {
-                notes.extend(notes.is_empty().then(|| format!("searched by words alone: {why}")));
+                notes.extend(
+                    notes
+                        .is_empty()
+                        .then(|| format!("searched by words alone: {why}")),
+                );
                 None
             }
         };
-        let recall = self.ranked(&indexed, query(question, vector), config).await?;
-        Ok(Recalled { context: recall.context, trace: recall.trace, notes })
+        let recall = self
+            .ranked(&indexed, query(question, vector), config)
+            .await?;
+        Ok(Recalled {
+            context: recall.context,
+            trace: recall.trace,
+            notes,
+        })
     }
 
     fn check_conversation(&self, question: &Question) -> Result<(), TmemError> {
@@ -107,9 +120,12 @@ impl Tmem {
     ) -> Result<Recall, TmemError> {
         let retriever = Retriever::new(&indexed.memory, &indexed.indices);
         let recall = retriever.recall(&query, config);
-        let Some(reranker) = self.services.reranker().await? else { return Ok(recall) };
-        let (hosts, texts): (Vec<Host>, Vec<String>) =
-            candidates(&indexed.memory, &recall.trace).into_iter().unzip();
+        let Some(reranker) = self.services.reranker().await? else {
+            return Ok(recall);
+        };
+        let (hosts, texts): (Vec<Host>, Vec<String>) = candidates(&indexed.memory, &recall.trace)
+            .into_iter()
+            .unzip();
         if texts.is_empty() {
             return Ok(recall);
         }
@@ -132,7 +148,10 @@ fn query(question: &Question, vector: Option<Vector>) -> Query {
 fn candidates(memory: &Memory, trace: &Trace) -> Vec<(Host, String)> {
     let scenes = trace.scenes.iter().take(RERANKED).filter_map(|found| {
         let scene = memory.scene(&found.id)?;
-        Some((Host::Scene(scene.id.clone()), format!("{}. {}", scene.title, scene.summary)))
+        Some((
+            Host::Scene(scene.id.clone()),
+            format!("{}. {}", scene.title, scene.summary),
+        ))
     });
     let items = trace.items.iter().take(RERANKED).filter_map(|found| {
         let item = memory.item(&found.id)?;

@@ -22,11 +22,14 @@ impl Tmem {
     /// Refuses to go on with an encoder that did not make the stored vectors, before anything is
     /// spent.
     pub(crate) async fn check_encoder(&self) -> Result<(), TmemError> {
-        let Some(spec) = self.services.encoder_spec() else { return Ok(()) };
+        let Some(spec) = self.services.encoder_spec() else {
+            return Ok(());
+        };
         match self.shelf.encoder()? {
-            Some(stored) if stored != spec.identity() => {
-                Err(TmemError::EncoderMismatch { stored, configured: spec.identity() })
-            }
+            Some(stored) if stored != spec.identity() => Err(TmemError::EncoderMismatch {
+                stored,
+                configured: spec.identity(),
+            }),
             _ => Ok(()),
         }
     }
@@ -38,12 +41,19 @@ impl Tmem {
     /// # Errors
     /// [`TmemError::NoEncoder`], [`TmemError::Embed`] or [`TmemError::Store`].
     pub async fn reindex(&self, listener: Listener<'_>) -> Result<Reindexed, TmemError> {
-        let encoder = self.services.encoder().await.map_err(TmemError::NoEncoder)?;
+        let encoder = self
+            .services
+            .encoder()
+            .await
+            .map_err(TmemError::NoEncoder)?;
         let rows: Vec<_> = self.shelf.memories()?.iter().flat_map(rows).collect();
         let known = self.vectors_of(&*encoder, &rows, listener).await?;
         let dropped = self.shelf.swap_encoder(&encoder.spec().identity())?;
         self.indices.clear().await;
-        Ok(Reindexed { vectors: known.len(), dropped })
+        Ok(Reindexed {
+            vectors: known.len(),
+            dropped,
+        })
     }
 
     /// Removes the vectors of texts that no space of the folder holds.
@@ -55,9 +65,14 @@ impl Tmem {
     /// How many vectors are of texts that no space of the folder holds.
     pub(crate) fn unused_vectors(&self) -> Result<usize, TmemError> {
         let used = self.used_texts()?;
-        let Some(spec) = self.services.encoder_spec() else { return Ok(0) };
+        let Some(spec) = self.services.encoder_spec() else {
+            return Ok(0);
+        };
         let kept = self.shelf.vectors(&spec.identity(), used.iter())?.len();
-        Ok(self.shelf.count_vectors(&spec.identity())?.saturating_sub(kept))
+        Ok(self
+            .shelf
+            .count_vectors(&spec.identity())?
+            .saturating_sub(kept))
     }
 
     fn used_texts(&self) -> Result<BTreeSet<String>, TmemError> {

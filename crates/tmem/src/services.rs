@@ -74,7 +74,10 @@ impl Services {
 
     /// The language model behind its log, its budget and its stages.
     pub(crate) async fn chat(&self) -> Result<Arc<dyn ChatModel>, TmemError> {
-        self.chat.get_or_try_init(|| chat::assemble(self)).await.cloned()
+        self.chat
+            .get_or_try_init(|| chat::assemble(self))
+            .await
+            .cloned()
     }
 
     /// The encoder, or why there is none.

@@ -59,7 +59,12 @@ impl Shelf {
             _ => Some(Store::open_existing(data)?),
         };
         let scratch = Scratch::default();
-        let shelf = Self { store, space, access: options.access, scratch };
+        let shelf = Self {
+            store,
+            space,
+            access: options.access,
+            scratch,
+        };
         shelf.check_space(data)?;
         if matches!(options.access, Access::Write | Access::Change) {
             shelf.store()?.lock_for_writing()?;
@@ -88,14 +93,24 @@ impl Shelf {
 
     /// The store, if what is written is to be kept.
     fn kept(&self) -> Option<&Store> {
-        self.store.as_ref().filter(|_| self.access != Access::Scratch)
+        self.store
+            .as_ref()
+            .filter(|_| self.access != Access::Scratch)
     }
 
     pub(crate) fn load(&self) -> Result<(Memory, Jobs, u64), TmemError> {
-        let Some(store) = &self.store else { return Ok(Default::default()) };
+        let Some(store) = &self.store else {
+            return Ok(Default::default());
+        };
         let saved = store.load(&self.space)?;
-        self.scratch.generation.store(saved.generation, Ordering::Relaxed);
-        Ok((saved.memory, saved.jobs.into_iter().collect(), saved.generation))
+        self.scratch
+            .generation
+            .store(saved.generation, Ordering::Relaxed);
+        Ok((
+            saved.memory,
+            saved.jobs.into_iter().collect(),
+            saved.generation,
+        ))
     }
 
     pub(crate) fn commit(&self, change: &Change) -> Result<u64, TmemError> {
@@ -116,7 +131,12 @@ impl Shelf {
         let mut known = self.scratch.vectors().clone();
         if let Some(store) = &self.store {
             let found = store.vectors(encoder, &hashes)?;
-            known.extend(hashes.into_iter().zip(found).filter_map(|(hash, v)| Some((hash, v?))));
+            known.extend(
+                hashes
+                    .into_iter()
+                    .zip(found)
+                    .filter_map(|(hash, v)| Some((hash, v?))),
+            );
         }
         Ok(known)
     }
@@ -140,7 +160,9 @@ impl Shelf {
 
     /// Whose vectors the folder holds; `None` while it holds none.
     pub(crate) fn encoder(&self) -> Result<Option<String>, TmemError> {
-        let Some(store) = &self.store else { return Ok(None) };
+        let Some(store) = &self.store else {
+            return Ok(None);
+        };
         Ok(store.get_meta(ENCODER)?)
     }
 
@@ -154,7 +176,9 @@ impl Shelf {
     /// How many vectors of that encoder the folder holds.
     pub(crate) fn count_vectors(&self, identity: &str) -> Result<usize, TmemError> {
         let encoders = self.store()?.encoders()?;
-        let of = encoders.into_iter().find(|(encoder, _)| encoder == identity);
+        let of = encoders
+            .into_iter()
+            .find(|(encoder, _)| encoder == identity);
         Ok(of.map_or(0, |(_, count)| count))
     }
 
@@ -174,8 +198,14 @@ impl Shelf {
 
     /// Every logged call, in the order in which they came.
     pub(crate) fn calls(&self) -> Result<Vec<Call>, TmemError> {
-        let Some(store) = &self.store else { return Ok(Vec::new()) };
-        store.list_calls(None)?.iter().map(|row| parsed(row).map_err(log_error)).collect()
+        let Some(store) = &self.store else {
+            return Ok(Vec::new());
+        };
+        store
+            .list_calls(None)?
+            .iter()
+            .map(|row| parsed(row).map_err(log_error))
+            .collect()
     }
 
     /// Empties the calls that mention any of `texts`, and says how many. What they cost stays.
@@ -212,7 +242,9 @@ impl CallLog for Shelf {
         if let Some(call) = self.scratch.calls().get(key) {
             return Ok(Some(call.clone()));
         }
-        let Some(store) = &self.store else { return Ok(None) };
+        let Some(store) = &self.store else {
+            return Ok(None);
+        };
         let row = store.find_call(&key.0).map_err(|error| told(&error))?;
         row.map(|row| parsed(&row)).transpose()
     }
@@ -233,10 +265,17 @@ impl CallLog for Shelf {
     }
 
     fn waiting(&self) -> Result<Vec<Call>, String> {
-        let mut calls: Vec<Call> =
-            self.scratch.calls().values().filter(|call| call.is_waiting()).cloned().collect();
+        let mut calls: Vec<Call> = self
+            .scratch
+            .calls()
+            .values()
+            .filter(|call| call.is_waiting())
+            .cloned()
+            .collect();
         if let Some(store) = &self.store {
-            let rows = store.list_calls(Some("waiting")).map_err(|error| told(&error))?;
+            let rows = store
+                .list_calls(Some("waiting"))
+                .map_err(|error| told(&error))?;
             calls.extend(rows.iter().map(parsed).collect::<Result<Vec<_>, _>>()?);
         }
         Ok(calls)
@@ -260,7 +299,10 @@ fn log_error(message: String) -> TmemError {
 }
 
 fn told(error: &dyn std::error::Error) -> String {
-    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    let cause = error
+        .source()
+        .map(|cause| format!(": {cause}"))
+        .unwrap_or_default();
     format!("{error}{cause}")
 }
 
@@ -275,7 +317,11 @@ fn squeezed(text: &str) -> String {
 }
 
 fn tells(call: &Call, marks: &[String]) -> bool {
-    let asked = call.request.messages.iter().map(|message| squeezed(&message.content));
+    let asked = call
+        .request
+        .messages
+        .iter()
+        .map(|message| squeezed(&message.content));
     let replied = call.reply.iter().map(|reply| squeezed(&reply.text));
     let failed = call.error.iter().map(|error| squeezed(error));
     let mut said = asked.chain(replied).chain(failed);

@@ -25,7 +25,7 @@ pub struct Stats {
     pub jobs: BTreeMap<&'static str, usize>,
     /// Vectors by view; nothing without an encoder.
     pub vectors: BTreeMap<String, usize>,
-    /// Least cosine at which an item trigger counts; nothing without vectors.
+    /// Least cosine at which an item trigger counts; nothing if each has its own background.
     pub gate: Option<f32>,
     /// Share of the memory's own turns, taken as queries, that pass the gate of some foreign item.
     pub gate_fires: Option<f32>,
@@ -97,8 +97,9 @@ impl Tmem {
     /// Share of the memory's own turns that, asked as questions, pass the gate of an item which
     /// does not come from them.
     async fn gate_fires(&self, indexed: &Indexed) -> Result<Option<f32>, TmemError> {
-        let Some(gate) = indexed.indices.gate() else { return Ok(None) };
-        let Ok(encoder) = self.services.encoder().await else { return Ok(None) };
+        let Ok(encoder) = self.services.encoder().await else {
+            return Ok(None);
+        };
         let mut turns = rows(&indexed.memory);
         turns.retain(|row| row.view == View::Turn);
         let step = turns.len().div_ceil(SAMPLE).max(1);
@@ -107,28 +108,34 @@ impl Tmem {
         let mut fired = 0_u16;
         let mut asked = 0_u16;
         for (row, vector) in crate::vectors::joined(sample, &known) {
-            let (Host::Turn(turn), Some(vector)) = (&row.host, vector) else { continue };
+            let (Host::Turn(turn), Some(vector)) = (&row.host, vector) else {
+                continue;
+            };
             asked += 1;
-            fired += u16::from(fires(indexed, turn, &vector, gate)?);
+            fired += u16::from(fires(indexed, turn, &vector)?);
         }
         Ok((asked > 0).then(|| f32::from(fired) / f32::from(asked)))
     }
 }
 
 /// Whether some item that does not cite `turn` has a trigger that close to it.
-fn fires(
-    indexed: &Indexed,
-    turn: &TurnId,
-    vector: &Vector,
-    gate: f32,
-) -> Result<bool, TmemError> {
+fn fires(indexed: &Indexed, turn: &TurnId, vector: &Vector) -> Result<bool, TmemError> {
+    // Without a fixed gate, a trigger has to be closer than what is said in general.
+    let (gate, correction) = indexed
+        .indices
+        .gate()
+        .map_or((0.0, 1.0), |gate| (gate, 0.0));
     for view in [View::Concept, View::Bridge, View::Joint] {
-        for found in indexed.indices.nearest(view, vector, 0.0, None)? {
-            if found.cosine < gate {
+        for found in indexed.indices.nearest(view, vector, correction, None)? {
+            if found.score < gate {
                 break;
             }
             let id = &indexed.indices.items()[found.key as usize];
-            if indexed.memory.item(id).is_some_and(|item| !item.turns.contains(turn)) {
+            if indexed
+                .memory
+                .item(id)
+                .is_some_and(|item| !item.turns.contains(turn))
+            {
                 return Ok(true);
             }
         }
@@ -137,7 +144,9 @@ fn fires(
 }
 
 fn counts(memory: &Memory) -> Counts {
-    let open = memory.conversations().map(|id| memory.open_turns(id).count());
+    let open = memory
+        .conversations()
+        .map(|id| memory.open_turns(id).count());
     Counts {
         conversations: memory.conversations().count(),
         turns: memory.all_turns().count(),
@@ -147,8 +156,14 @@ fn counts(memory: &Memory) -> Counts {
         items: memory.items().count(),
         personas: memory.personas().count(),
         item_triggers: memory.items().map(|item| item.triggers.len()).sum(),
-        scene_triggers: memory.scenes().filter(|scene| scene.scene_trigger.is_some()).count(),
-        horizon_triggers: memory.scenes().map(|scene| scene.horizon_triggers.len()).sum(),
+        scene_triggers: memory
+            .scenes()
+            .filter(|scene| scene.scene_trigger.is_some())
+            .count(),
+        horizon_triggers: memory
+            .scenes()
+            .map(|scene| scene.horizon_triggers.len())
+            .sum(),
     }
 }
 
@@ -158,10 +173,14 @@ fn coverage(memory: &Memory) -> Coverage {
         lacking.map(|scene| scene.id.to_string()).collect()
     };
     let bridgeless = |item: &&tmem_model::Item| {
-        item.triggers.iter().all(|trigger| trigger.bridge.trim().is_empty())
+        item.triggers
+            .iter()
+            .all(|trigger| trigger.bridge.trim().is_empty())
     };
     let itemless = |topic: &&tmem_model::Topic| {
-        memory.scenes_of(&topic.id).all(|scene| memory.items_of(&scene.id).next().is_none())
+        memory
+            .scenes_of(&topic.id)
+            .all(|scene| memory.items_of(&scene.id).next().is_none())
     };
     Coverage {
         scenes_unwritten: scenes(&|scene| scene.title.trim().is_empty()),
@@ -196,5 +215,8 @@ fn vectors(indices: &Indices) -> BTreeMap<String, usize> {
         let name = serde_json::to_value(view).expect("a view is a plain word");
         name.as_str().expect("a view is a plain word").to_owned()
     };
-    View::ALL.into_iter().map(|view| (name(view), indices.len(view))).collect()
+    View::ALL
+        .into_iter()
+        .map(|view| (name(view), indices.len(view)))
+        .collect()
 }

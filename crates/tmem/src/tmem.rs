@@ -181,7 +181,11 @@ impl Tmem {
         look: impl FnOnce(Inputs<'_>) -> T,
     ) -> T {
         let (memory, jobs) = self.snapshot();
-        look(Inputs { memory: &memory, jobs: &jobs, vectors })
+        look(Inputs {
+            memory: &memory,
+            jobs: &jobs,
+            vectors,
+        })
     }
 
     /// Makes a change durable, then visible. An empty one is none.
@@ -202,6 +206,10 @@ impl Tmem {
 impl State {
     fn load(shelf: &Shelf) -> Result<Self, TmemError> {
         let (memory, jobs, generation) = shelf.load()?;
-        Ok(Self { memory: Arc::new(memory), jobs: Arc::new(jobs), generation })
+        Ok(Self {
+            memory: Arc::new(memory),
+            jobs: Arc::new(jobs),
+            generation,
+        })
     }
 }

@@ -44,8 +44,10 @@ impl Tmem {
         rows: &[Row],
         listener: Listener<'_>,
     ) -> Result<Known, TmemError> {
-        let texts: BTreeMap<String, &str> =
-            rows.iter().map(|row| (hash(&row.text), row.text.as_str())).collect();
+        let texts: BTreeMap<String, &str> = rows
+            .iter()
+            .map(|row| (hash(&row.text), row.text.as_str()))
+            .collect();
         let identity = encoder.spec().identity();
         let mut known = self.shelf.vectors(&identity, texts.keys())?;
         let missing: Vec<(&String, &str)> = texts
@@ -58,7 +60,10 @@ impl Tmem {
             self.shelf.put_vectors(&identity, &made)?;
             known.extend(made);
             let done = (done * CHUNK + chunk.len()).min(missing.len());
-            listener(&Event::Embedded { done, total: missing.len() });
+            listener(&Event::Embedded {
+                done,
+                total: missing.len(),
+            });
         }
         Ok(known)
     }
@@ -71,13 +76,15 @@ impl Tmem {
         if turns.is_empty() {
             return Ok(Vectors::new());
         }
-        let Ok(encoder) = self.services.encoder().await else { return Ok(Vectors::new()) };
-        let mut wanted = rows(&self.memory());
-        wanted.retain(|row| row.view == View::Turn && turn_of(row).is_some_and(|t| turns.contains(t)));
-        let known = self.vectors_of(&*encoder, &wanted, &|_| ()).await?;
-        let pair = |row: &Row| {
-            Some((turn_of(row)?.clone(), known.get(&hash(&row.text))?.clone()))
+        let Ok(encoder) = self.services.encoder().await else {
+            return Ok(Vectors::new());
         };
+        let mut wanted = rows(&self.memory());
+        wanted.retain(|row| {
+            row.view == View::Turn && turn_of(row).is_some_and(|t| turns.contains(t))
+        });
+        let known = self.vectors_of(&*encoder, &wanted, &|_| ()).await?;
+        let pair = |row: &Row| Some((turn_of(row)?.clone(), known.get(&hash(&row.text))?.clone()));
         Ok(wanted.iter().filter_map(pair).collect())
     }
 }
@@ -85,7 +92,10 @@ impl Tmem {
 /// Each row with its vector, if it is known and sound.
 pub(crate) fn joined(rows: Vec<Row>, known: &Known) -> Vec<(Row, Option<Vector>)> {
     let vector = |row: &Row| Vector::try_from(known.get(&hash(&row.text))?.clone()).ok();
-    rows.into_iter().map(|row| (vector(&row), row)).map(|(vector, row)| (row, vector)).collect()
+    rows.into_iter()
+        .map(|row| (vector(&row), row))
+        .map(|(vector, row)| (row, vector))
+        .collect()
 }
 
 pub(crate) fn hash(text: &str) -> String {

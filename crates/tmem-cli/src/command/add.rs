@@ -45,7 +45,10 @@ struct Input {
 
 impl Input {
     fn read(args: &Add) -> Self {
-        let mut input = Self { good: Vec::new(), bad: Vec::new() };
+        let mut input = Self {
+            good: Vec::new(),
+            bad: Vec::new(),
+        };
         for path in &args.files {
             match conversations(path, args.conversation.as_deref()) {
                 Ok(named) => input.good.push((path.clone(), named)),
@@ -63,7 +66,10 @@ impl Input {
     }
 
     fn nothing(&self) -> anyhow::Error {
-        anyhow!("nothing was stored: no file could be read ({} tried)", self.bad.len())
+        anyhow!(
+            "nothing was stored: no file could be read ({} tried)",
+            self.bad.len()
+        )
     }
 
     fn conversations(&self) -> impl Iterator<Item = &Named> {
@@ -108,14 +114,20 @@ struct Stored {
 impl Stored {
     fn tell(&self, ui: &Ui) {
         for (id, added) in &self.good {
-            added.notes.iter().for_each(|note| ui.note(&format!("note: {id}: {note}")));
+            added
+                .notes
+                .iter()
+                .for_each(|note| ui.note(&format!("note: {id}: {note}")));
         }
     }
 
     fn lines(&self) -> Vec<String> {
         let line = |(id, added): &(ConversationId, Added)| match added.known {
             0 => format!("{id}: {} turns stored", added.stored),
-            known => format!("{id}: {} turns stored, {known} were there already", added.stored),
+            known => format!(
+                "{id}: {} turns stored, {known} were there already",
+                added.stored
+            ),
         };
         self.good.iter().map(line).collect()
     }
@@ -132,7 +144,10 @@ impl Stored {
 fn outcome(input: &Input, stored: &Stored, built: Option<build::Built>) -> Outcome {
     let mut lines = stored.lines();
     lines.extend(built.iter().flat_map(|built| built.lines()));
-    let read = input.bad.iter().map(|(path, error)| (path, format!("{error:#}")));
+    let read = input
+        .bad
+        .iter()
+        .map(|(path, error)| (path, format!("{error:#}")));
     let refused = stored.bad.iter().map(|(path, error)| (path, error.clone()));
     let errors: Vec<_> = read.chain(refused).collect();
     let exit = match (&built, errors.is_empty()) {
@@ -140,8 +155,10 @@ fn outcome(input: &Input, stored: &Stored, built: Option<build::Built>) -> Outco
         (Some(built), true) => built.exit(),
         (None, true) => Exit::Done,
     };
-    let errors: Vec<_> =
-        errors.iter().map(|(path, error)| json!({ "file": path, "error": error })).collect();
+    let errors: Vec<_> = errors
+        .iter()
+        .map(|(path, error)| json!({ "file": path, "error": error }))
+        .collect();
     let built = built.as_ref().map(build::Built::json);
     let json = json!({ "stored": stored.json(), "errors": errors, "build": built });
     Outcome::new(lines.join("\n"), json).exit(exit)
@@ -163,7 +180,10 @@ fn conversations(path: &Path, name: Option<&str>) -> Result<Vec<Named>> {
             let chosen = name.or(own).map(str::to_owned);
             let chosen = chosen.unwrap_or_else(|| file_name(path, several.then_some(index + 1)));
             let id = ConversationId::new(&chosen);
-            Ok((id.context("give the conversation a name with --conversation")?, conversation))
+            Ok((
+                id.context("give the conversation a name with --conversation")?,
+                conversation,
+            ))
         })
         .collect()
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anyhow::Result;
 use serde_json::json;
 use tmem::model::ConversationId;
-use tmem::{Answer, Question, Recalled};
+use tmem::{Answer, Question, Recalled, TmemError};
 
 use crate::args::{Ask, Asker, Knobs, Recall};
 use crate::outcome::Outcome;
@@ -13,8 +13,8 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 pub(crate) async fn recall(args: &Recall, session: Session, ui: &Ui) -> Result<Outcome> {
-    let tmem = turned(session, &args.knobs).read()?;
     let question = question(&args.query, &args.asker)?;
+    let tmem = turned(session, &args.knobs).read()?;
     let recalled = tmem.recall(&question, &tmem.config().retrieve).await?;
     tell(ui, &recalled);
     let mut text = recalled.context.render();
@@ -28,8 +28,8 @@ pub(crate) async fn recall(args: &Recall, session: Session, ui: &Ui) -> Result<O
 }
 
 pub(crate) async fn ask(args: &Ask, session: Session, ui: &Ui) -> Result<Outcome> {
-    let tmem = turned(session, &args.knobs).read()?;
     let question = question(&args.question, &args.asker)?;
+    let tmem = turned(session, &args.knobs).read()?;
     let answer = tmem.answer(&question, &tmem.config().retrieve).await?;
     tell(ui, &answer.recalled);
     let mut text = format!("{}\n", answer.text);
@@ -64,6 +64,9 @@ fn turned(session: Session, knobs: &Knobs) -> Session {
 }
 
 fn question(text: &str, asker: &Asker) -> Result<Question> {
+    if text.trim().is_empty() {
+        return Err(TmemError::BlankQuery.into());
+    }
     let mut question = Question::new(text);
     question.speaker.clone_from(&asker.speaker);
     question.at = asker.at.as_deref().map(super::date).transpose()?;
@@ -73,13 +76,20 @@ fn question(text: &str, asker: &Asker) -> Result<Question> {
 }
 
 fn tell(ui: &Ui, recalled: &Recalled) {
-    recalled.notes.iter().for_each(|note| ui.note(&format!("note: {note}")));
+    recalled
+        .notes
+        .iter()
+        .for_each(|note| ui.note(&format!("note: {note}")));
 }
 
 /// The cited turns in their own words, so that an answer can be checked at a glance.
 fn sources(answer: &Answer) -> String {
     let context = &answer.recalled.context;
-    let raw = context.scenes.iter().flat_map(|scene| scene.raw_turns()).chain(&context.turns);
+    let raw = context
+        .scenes
+        .iter()
+        .flat_map(|scene| scene.raw_turns())
+        .chain(&context.turns);
     let shown: Vec<_> = raw.filter(|turn| answer.turns.contains(&turn.id)).collect();
     let mut text = String::new();
     for id in &answer.turns {

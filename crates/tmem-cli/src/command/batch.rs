@@ -32,17 +32,25 @@ pub(crate) async fn run(args: &Batch, session: &Session, ui: &Ui) -> Result<Outc
 
 fn exported(tmem: &Tmem, built: &Built, file: Option<&Path>) -> Result<Outcome> {
     let (lines, count) = tmem.batch_export()?;
-    let Some(path) = file else { return Ok(Outcome::new(lines, json!({ "waiting": count }))) };
+    let Some(path) = file else {
+        return Ok(Outcome::new(lines, json!({ "waiting": count })));
+    };
     write(path, &lines)?;
     let text = format!("{}{count} calls written to {}", told(built), path.display());
-    Ok(Outcome::new(text, json!({ "waiting": count, "file": path, "build": built.json() })))
+    Ok(Outcome::new(
+        text,
+        json!({ "waiting": count, "file": path, "build": built.json() }),
+    ))
 }
 
 fn taken(tmem: &Tmem, built: &Built, imported: &Imported) -> Result<Outcome> {
     let (_, waiting) = tmem.batch_export()?;
     let mut lines = vec![format!("{} answers taken in", imported.answered)];
     let others = [
-        (imported.failed.len(), "came back with an error and are asked again"),
+        (
+            imported.failed.len(),
+            "came back with an error and are asked again",
+        ),
         (imported.missing, "are still without an answer"),
         (imported.repeated, "were answered before"),
         (imported.foreign, "belong to another run"),
@@ -56,7 +64,11 @@ fn taken(tmem: &Tmem, built: &Built, imported: &Imported) -> Result<Outcome> {
         count => format!("{count} calls wait: `tmem batch export` writes them"),
     });
     let json = json!({ "imported": imported, "waiting": waiting, "build": built.json() });
-    let exit = if built.exit() == Exit::Done { Exit::Done } else { Exit::Unfinished };
+    let exit = if built.exit() == Exit::Done {
+        Exit::Done
+    } else {
+        Exit::Unfinished
+    };
     Ok(Outcome::new(lines.join("\n"), json).exit(exit))
 }
 
@@ -72,5 +84,9 @@ fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 fn told(built: &Built) -> String {
-    built.lines().first().map(|line| format!("{line}\n")).unwrap_or_default()
+    built
+        .lines()
+        .first()
+        .map(|line| format!("{line}\n"))
+        .unwrap_or_default()
 }

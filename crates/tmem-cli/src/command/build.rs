@@ -20,20 +20,29 @@ pub(crate) struct Order {
 
 impl From<&Add> for Order {
     fn from(args: &Add) -> Self {
-        Self { keep_open: args.keep_open, retry_failed: false }
+        Self {
+            keep_open: args.keep_open,
+            retry_failed: false,
+        }
     }
 }
 
 impl From<&Build> for Order {
     fn from(args: &Build) -> Self {
-        Self { keep_open: args.keep_open, retry_failed: args.retry_failed }
+        Self {
+            keep_open: args.keep_open,
+            retry_failed: args.retry_failed,
+        }
     }
 }
 
 impl Order {
     /// For a batch, where what failed is asked again in the next round.
     pub(crate) fn batch(keep_open: bool) -> Self {
-        Self { keep_open, retry_failed: true }
+        Self {
+            keep_open,
+            retry_failed: true,
+        }
     }
 
     fn options(&self) -> BuildOptions {
@@ -75,7 +84,9 @@ async fn interrupted(stop: tmem::Stop) {
         return;
     }
     stop.ask();
-    crate::ui::line("stopping after the calls under way (Ctrl-C again: at once); `tmem build` resumes");
+    crate::ui::line(
+        "stopping after the calls under way (Ctrl-C again: at once); `tmem build` resumes",
+    );
     if tokio::signal::ctrl_c().await.is_ok() {
         std::process::exit(Exit::Unfinished as i32);
     }
@@ -83,7 +94,10 @@ async fn interrupted(stop: tmem::Stop) {
 
 pub(crate) fn estimate(tmem: &Tmem, order: &Order) -> Result<Outcome> {
     let estimate = tmem.estimate(&order.options())?;
-    Ok(Outcome::new(estimate_lines(&estimate).join("\n"), &estimate))
+    Ok(Outcome::new(
+        estimate_lines(&estimate).join("\n"),
+        &estimate,
+    ))
 }
 
 fn estimate_lines(estimate: &Estimate) -> Vec<String> {
@@ -91,7 +105,12 @@ fn estimate_lines(estimate: &Estimate) -> Vec<String> {
         .stages
         .iter()
         .map(|(stage, spent)| {
-            format!("{:>16} {:>6} calls {:>10} tokens", stage.name(), spent.calls, spent.tokens())
+            format!(
+                "{:>16} {:>6} calls {:>10} tokens",
+                stage.name(),
+                spent.calls,
+                spent.tokens()
+            )
         })
         .collect();
     let total = estimate.total();
@@ -102,7 +121,11 @@ fn estimate_lines(estimate: &Estimate) -> Vec<String> {
         total.prompt_tokens,
         total.reply_tokens
     ));
-    lines.extend(estimate.price.map(|price| format!("about {price:.2} at the configured prices")));
+    lines.extend(
+        estimate
+            .price
+            .map(|price| format!("about {price:.2} at the configured prices")),
+    );
     lines
 }
 
@@ -111,7 +134,11 @@ pub(crate) struct Built(Summary);
 
 impl Built {
     pub(crate) fn exit(&self) -> Exit {
-        if self.0.is_complete() { Exit::Done } else { Exit::Unfinished }
+        if self.0.is_complete() {
+            Exit::Done
+        } else {
+            Exit::Unfinished
+        }
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -137,7 +164,9 @@ impl Built {
             (total.pending, "pending"),
         ];
         let said = parts.iter().filter(|(count, _)| *count > 0);
-        let said: Vec<String> = said.map(|(count, what)| format!("{count} {what}")).collect();
+        let said: Vec<String> = said
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
         match said.is_empty() {
             true => "nothing to build".to_owned(),
             false => format!("built: {}", said.join(", ")),

@@ -20,7 +20,10 @@ pub(crate) fn export(args: &Export, session: &Session) -> Result<Outcome> {
     std::fs::write(path, document + "\n")
         .with_context(|| format!("{} cannot be written", path.display()))?;
     let json = json!({ "conversation": id, "file": path });
-    Ok(Outcome::new(format!("{id}: written to {}", path.display()), json))
+    Ok(Outcome::new(
+        format!("{id}: written to {}", path.display()),
+        json,
+    ))
 }
 
 fn chosen(memory: &Memory, name: Option<&str>) -> Result<ConversationId> {
@@ -33,7 +36,10 @@ fn chosen(memory: &Memory, name: Option<&str>) -> Result<ConversationId> {
         [] => bail!("there is no conversation in this space"),
         _ => {
             let names: Vec<&str> = known.iter().map(|id| id.as_str()).collect();
-            bail!("choose a conversation with --conversation: {}", names.join(", "))
+            bail!(
+                "choose a conversation with --conversation: {}",
+                names.join(", ")
+            )
         }
     }
 }
@@ -60,7 +66,13 @@ pub(crate) async fn import(args: &Import, session: &Session, ui: &Ui) -> Result<
     }
     ensure!(!good.is_empty(), "nothing was imported");
     let notes = tmem.embed(&|event| ui.event(event)).await?;
-    notes.iter().for_each(|note| ui.note(&format!("note: {note}")));
-    let exit = if bad.is_empty() { Exit::Done } else { Exit::Unfinished };
+    notes
+        .iter()
+        .for_each(|note| ui.note(&format!("note: {note}")));
+    let exit = if bad.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Unfinished
+    };
     Ok(Outcome::new(lines.join("\n"), json!({ "imported": good, "errors": bad })).exit(exit))
 }

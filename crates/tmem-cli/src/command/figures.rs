@@ -17,7 +17,10 @@ fn lines(stats: &Stats) -> Vec<String> {
     let counts = &stats.counts;
     let mut lines = vec![
         format!("{:>8} conversations", counts.conversations),
-        format!("{:>8} turns, {} in no scene yet", counts.turns, counts.open_turns),
+        format!(
+            "{:>8} turns, {} in no scene yet",
+            counts.turns, counts.open_turns
+        ),
         format!("{:>8} scenes", counts.scenes),
         format!("{:>8} topics", counts.topics),
         format!("{:>8} items", counts.items),
@@ -31,7 +34,12 @@ fn lines(stats: &Stats) -> Vec<String> {
         ),
         format!("{:>8} vectors", stats.vectors.values().sum::<usize>()),
     ];
-    lines.extend(stats.jobs.iter().map(|(state, count)| format!("{count:>8} steps {state}")));
+    lines.extend(
+        stats
+            .jobs
+            .iter()
+            .map(|(state, count)| format!("{count:>8} steps {state}")),
+    );
     lines.extend(gaps(&stats.coverage));
     lines.extend(gate(stats));
     lines.extend(stats.notes.iter().map(|note| format!("note: {note}")));
@@ -41,8 +49,14 @@ fn lines(stats: &Stats) -> Vec<String> {
 fn gaps(coverage: &Coverage) -> impl Iterator<Item = String> {
     let gaps = [
         (&coverage.scenes_unwritten, "scenes not written"),
-        (&coverage.scenes_without_trigger, "scenes without a scene trigger"),
-        (&coverage.scenes_without_horizon, "scenes without a horizon trigger"),
+        (
+            &coverage.scenes_without_trigger,
+            "scenes without a scene trigger",
+        ),
+        (
+            &coverage.scenes_without_horizon,
+            "scenes without a horizon trigger",
+        ),
         (&coverage.scenes_without_topic, "scenes in no topic"),
         (&coverage.items_without_bridge, "items without a bridge"),
         (&coverage.topics_without_item, "topics without an item"),
@@ -53,14 +67,30 @@ fn gaps(coverage: &Coverage) -> impl Iterator<Item = String> {
 
 /// The first few of a list.
 fn some(ids: &[String]) -> String {
-    let shown = ids.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if ids.len() > 5 { format!("{shown}, …") } else { shown }
+    let shown = ids
+        .iter()
+        .take(5)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    if ids.len() > 5 {
+        format!("{shown}, …")
+    } else {
+        shown
+    }
 }
 
 fn gate(stats: &Stats) -> Option<String> {
-    let gate = stats.gate?;
-    let fires = stats.gate_fires.map(|share| format!("; {:.0} % of turns pass it", share * 100.0));
-    Some(format!("{gate:>8.3} gate of item triggers (cosine){}", fires.unwrap_or_default()))
+    let fires = stats
+        .gate_fires
+        .filter(|_| stats.counts.item_triggers > 0)?
+        * 100.0;
+    let gate = stats.gate.map_or("each its own".to_owned(), |gate| {
+        format!("cosine {gate:.3}")
+    });
+    Some(format!(
+        "{fires:>6.0} % of turns pass the gate of item triggers ({gate})"
+    ))
 }
 
 pub(crate) fn cost(session: &Session) -> Result<Outcome> {
@@ -72,12 +102,17 @@ pub(crate) fn cost(session: &Session) -> Result<Outcome> {
         "prompt", "calls", "cached", "failed", "waiting", "read", "written", "price"
     );
     let text = format!("{header}\n{}", rows.join("\n"));
-    Ok(Outcome::new(text, json!({ "lines": ledger.lines, "total": total })))
+    Ok(Outcome::new(
+        text,
+        json!({ "lines": ledger.lines, "total": total }),
+    ))
 }
 
 fn row(line: &Line) -> String {
     let spent = &line.spent;
-    let price = line.cost.map_or("-".to_owned(), |cost| format!("{cost:.4}"));
+    let price = line
+        .cost
+        .map_or("-".to_owned(), |cost| format!("{cost:.4}"));
     format!(
         "{:<20} {:>6} {:>7} {:>6} {:>7} {:>10} {:>10} {price:>9}  {}",
         line.prompt,

@@ -25,15 +25,21 @@ pub(crate) fn run(args: &Forget, session: &Session) -> Result<Outcome> {
 fn target(args: &Forget, memory: &Memory) -> Result<Target> {
     if let Some(id) = &args.turn {
         let locals = memory.all_turns().map(|turn| &turn.id);
-        return Ok(Target::Turn(unique("turn", id, locals, |turn| turn.local())?));
+        return Ok(Target::Turn(unique("turn", id, locals, |turn| {
+            turn.local()
+        })?));
     }
     if let Some(id) = &args.scene {
         let locals = memory.scenes().map(|scene| &scene.id);
-        return Ok(Target::Scene(unique("scene", id, locals, |scene| scene.local())?));
+        return Ok(Target::Scene(unique("scene", id, locals, |scene| {
+            scene.local()
+        })?));
     }
     if let Some(id) = &args.item {
         let locals = memory.items().map(|item| &item.id);
-        return Ok(Target::Item(unique("item", id, locals, |item| item.local())?));
+        return Ok(Target::Item(unique("item", id, locals, |item| {
+            item.local()
+        })?));
     }
     if let Some(name) = &args.conversation {
         return Ok(Target::Conversation(super::conversation(memory, name)?));
@@ -52,7 +58,9 @@ fn unique<'a, T: Clone + ToString + 'a>(
     ids: impl Iterator<Item = &'a T>,
     local: impl Fn(&T) -> &str,
 ) -> Result<T> {
-    let found: Vec<&T> = ids.filter(|id| id.to_string() == name || local(id) == name).collect();
+    let found: Vec<&T> = ids
+        .filter(|id| id.to_string() == name || local(id) == name)
+        .collect();
     match found[..] {
         [id] => Ok(id.clone()),
         [] => bail!("there is no {kind} {name:?} in this space"),
@@ -77,7 +85,9 @@ fn said(gone: &Forgotten) -> String {
         (gone.calls, "logged calls"),
     ];
     let said = counts.iter().filter(|(count, _)| *count > 0);
-    let mut text: Vec<String> = said.map(|(count, what)| format!("{count} {what}")).collect();
+    let mut text: Vec<String> = said
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
     if gone.scenes_to_rewrite > 0 {
         text.push(format!(
             "the texts of {} more scenes, which `tmem build` writes anew",

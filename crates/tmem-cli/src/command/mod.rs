@@ -48,23 +48,29 @@ fn conversation(memory: &Memory, name: &str) -> Result<ConversationId> {
     let id = ConversationId::new(name)?;
     if memory.heading(&id).is_none() {
         let known: Vec<&str> = memory.conversations().map(ConversationId::as_str).collect();
-        bail!("there is no conversation {name:?} in this space; there are: {}", known.join(", "));
+        bail!(
+            "there is no conversation {name:?} in this space; there are: {}",
+            known.join(", ")
+        );
     }
     Ok(id)
 }
 
 /// `2024-05-09`, `2024-05-09 16:02` or `2024-05-09T16:02:00`, in no zone.
 fn date(text: &str) -> Result<DateTime> {
-    text.trim().parse().with_context(|| {
-        format!("{text:?} is no date: write 2024-05-09 or 2024-05-09T16:02")
-    })
+    text.trim()
+        .parse()
+        .with_context(|| format!("{text:?} is no date: write 2024-05-09 or 2024-05-09T16:02"))
 }
 
 /// The text of a file, or of standard input for `-`.
 fn read(path: &Path) -> Result<String> {
     let bytes = if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        std::io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map(|_| bytes)
     } else {
         std::fs::read(path)
     };

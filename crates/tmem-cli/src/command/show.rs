@@ -3,9 +3,7 @@
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use tmem::Jobs;
-use tmem::model::{
-    ConversationId, Item, Job, JobState, Memory, Persona, Scene, Topic, Turn,
-};
+use tmem::model::{ConversationId, Item, Job, JobState, Memory, Persona, Scene, Topic, Turn};
 
 use crate::args::{Kind, Show};
 use crate::outcome::Outcome;
@@ -43,9 +41,16 @@ struct View<'a> {
 
 impl<'a> View<'a> {
     fn new(args: &'a Show, memory: &'a Memory) -> Result<Self> {
-        let conversation =
-            args.conversation.as_deref().map(|name| super::conversation(memory, name)).transpose()?;
-        Ok(Self { memory, conversation, id: args.id.as_deref() })
+        let conversation = args
+            .conversation
+            .as_deref()
+            .map(|name| super::conversation(memory, name))
+            .transpose()?;
+        Ok(Self {
+            memory,
+            conversation,
+            id: args.id.as_deref(),
+        })
     }
 
     fn listing(&self, kind: Kind) -> Listing {
@@ -53,13 +58,15 @@ impl<'a> View<'a> {
         match kind {
             Kind::Conversations => self.conversations(),
             Kind::Turns => self.list(memory.all_turns().filter(|t| self.wants_turn(t)), turn),
-            Kind::Scenes => {
-                self.list(memory.scenes().filter(|s| self.wants_scene(s)), |s| scene(memory, s))
-            }
+            Kind::Scenes => self.list(memory.scenes().filter(|s| self.wants_scene(s)), |s| {
+                scene(memory, s)
+            }),
             Kind::Topics => self.list(memory.topics().filter(|t| self.wants_topic(t)), topic),
             Kind::Items => self.list(memory.items().filter(|i| self.wants_item(i)), item),
             Kind::Triggers => self.triggers(),
-            Kind::Personas => self.list(memory.personas().filter(|p| self.wants_persona(p)), persona),
+            Kind::Personas => {
+                self.list(memory.personas().filter(|p| self.wants_persona(p)), persona)
+            }
             Kind::Jobs | Kind::Spaces => unreachable!("these are listed elsewhere"),
         }
     }
@@ -81,11 +88,16 @@ impl<'a> View<'a> {
     fn triggers(&self) -> Listing {
         let scenes = self.memory.scenes().filter(|scene| self.wants_scene(scene));
         let items = self.memory.items().filter(|item| self.wants_item(item));
-        scenes.flat_map(scene_triggers).chain(items.flat_map(item_triggers)).collect()
+        scenes
+            .flat_map(scene_triggers)
+            .chain(items.flat_map(item_triggers))
+            .collect()
     }
 
     fn is_within(&self, conversation: &ConversationId) -> bool {
-        self.conversation.as_ref().is_none_or(|only| only == conversation)
+        self.conversation
+            .as_ref()
+            .is_none_or(|only| only == conversation)
     }
 
     /// Whether `full` (`conversation/local`) is what was asked for, whole or by its local part.
@@ -105,25 +117,33 @@ impl<'a> View<'a> {
     fn wants_scene(&self, scene: &Scene) -> bool {
         self.is_within(scene.id.conversation())
             && (self.names(&scene.id.to_string())
-                || self.memory.topics_of(&scene.id).any(|topic| self.names(&topic.id.to_string())))
+                || self
+                    .memory
+                    .topics_of(&scene.id)
+                    .any(|topic| self.names(&topic.id.to_string())))
     }
 
     fn wants_topic(&self, topic: &Topic) -> bool {
         self.is_within(topic.id.conversation())
             && (self.names(&topic.id.to_string())
-                || topic.scenes.iter().any(|scene| self.names(&scene.to_string())))
+                || topic
+                    .scenes
+                    .iter()
+                    .any(|scene| self.names(&scene.to_string())))
     }
 
     fn wants_item(&self, item: &Item) -> bool {
         self.is_within(item.id.conversation())
             && (self.names(&item.id.to_string())
-                || item.scenes.iter().any(|scene| self.names(&scene.to_string()))
+                || item
+                    .scenes
+                    .iter()
+                    .any(|scene| self.names(&scene.to_string()))
                 || item.turns.iter().any(|turn| self.names(&turn.to_string())))
     }
 
     fn wants_persona(&self, persona: &Persona) -> bool {
-        self.is_within(&persona.conversation)
-            && self.id.is_none_or(|name| name == persona.speaker)
+        self.is_within(&persona.conversation) && self.id.is_none_or(|name| name == persona.speaker)
     }
 
     fn wants_job(&self, job: &Job) -> bool {
@@ -147,14 +167,26 @@ fn conversation(memory: &Memory, id: &ConversationId) -> (String, Value) {
 }
 
 fn turn(turn: &Turn) -> (String, Value) {
-    let at = turn.at.map(|at| format!(" [{}]", moment(at))).unwrap_or_default();
-    (format!("{}{at} {}: {}", turn.id, turn.speaker, turn.content()), json!(turn))
+    let at = turn
+        .at
+        .map(|at| format!(" [{}]", moment(at)))
+        .unwrap_or_default();
+    (
+        format!("{}{at} {}: {}", turn.id, turn.speaker, turn.content()),
+        json!(turn),
+    )
 }
 
 fn scene(memory: &Memory, scene: &Scene) -> (String, Value) {
-    let title = if scene.title.is_empty() { "(not written yet)" } else { &scene.title };
+    let title = if scene.title.is_empty() {
+        "(not written yet)"
+    } else {
+        &scene.title
+    };
     let (first, last) = (&scene.turns[0], &scene.turns[scene.turns.len() - 1]);
-    let when = memory.span(&scene.id).map(|within| format!(" [{}]", span(within)));
+    let when = memory
+        .span(&scene.id)
+        .map(|within| format!(" [{}]", span(within)));
     let text = format!(
         "{}{} {title} ({} turns, {} to {})\n    {}",
         scene.id,
@@ -194,11 +226,20 @@ fn item(item: &Item) -> (String, Value) {
 }
 
 fn persona(persona: &Persona) -> (String, Value) {
-    (format!("{} in {}: {}", persona.speaker, persona.conversation, persona.summary), json!(persona))
+    (
+        format!(
+            "{} in {}: {}",
+            persona.speaker, persona.conversation, persona.summary
+        ),
+        json!(persona),
+    )
 }
 
 fn scene_triggers(scene: &Scene) -> Vec<(String, Value)> {
-    let attributes = scene.scene_trigger.iter().flat_map(|trigger| trigger.attributes());
+    let attributes = scene
+        .scene_trigger
+        .iter()
+        .flat_map(|trigger| trigger.attributes());
     let attributes = attributes.map(|(name, text)| ("scene", name.to_owned(), text.to_owned()));
     let horizons = scene.horizon_triggers.iter();
     let horizons = horizons.map(|h| ("horizon", h.dimension.clone(), h.text.clone()));
@@ -226,15 +267,28 @@ fn item_triggers(item: &Item) -> Vec<(String, Value)> {
 fn jobs(jobs: &Jobs, view: &View<'_>) -> Listing {
     let entry = |job: &Job| {
         let state = format!("{:?}", job.state).to_lowercase();
-        let why = job.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-        let text =
-            format!("{} {} {} {state}{why}", job.conversation, job.stage.name(), job.target);
+        let why = job
+            .reason
+            .as_ref()
+            .map(|why| format!(": {why}"))
+            .unwrap_or_default();
+        let text = format!(
+            "{} {} {} {state}{why}",
+            job.conversation,
+            job.stage.name(),
+            job.target
+        );
         let json = json!({
             "conversation": job.conversation, "stage": job.stage, "target": job.target,
             "state": job.state, "reason": job.reason,
         });
         (text, json)
     };
-    let unfinished = jobs.iter().filter(|job| view.id.is_some() || job.state != JobState::Done);
-    unfinished.filter(|job| view.wants_job(job)).map(entry).collect()
+    let unfinished = jobs
+        .iter()
+        .filter(|job| view.id.is_some() || job.state != JobState::Done);
+    unfinished
+        .filter(|job| view.wants_job(job))
+        .map(entry)
+        .collect()
 }

@@ -11,8 +11,14 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 pub(crate) async fn reindex(session: &Session, ui: &Ui) -> Result<Outcome> {
-    let done = session.existing()?.reindex(&|event| ui.event(event)).await?;
-    let text = format!("{} vectors serve now, {} of other encoders went", done.vectors, done.dropped);
+    let done = session
+        .existing()?
+        .reindex(&|event| ui.event(event))
+        .await?;
+    let text = format!(
+        "{} vectors serve now, {} of other encoders went",
+        done.vectors, done.dropped
+    );
     Ok(Outcome::new(text, done))
 }
 
@@ -33,7 +39,10 @@ fn list(session: &Session) -> Outcome {
             (false, 0) => "not here".to_owned(),
             (false, _) => "incomplete".to_owned(),
         };
-        format!("{:<20} {state:<16} {} ({})", artefact.name, artefact.about, artefact.licence)
+        format!(
+            "{:<20} {state:<16} {} ({})",
+            artefact.name, artefact.about, artefact.licence
+        )
     };
     let mut lines: Vec<String> = both.clone().map(line).collect();
     lines.push(format!("folder: {}", folder.display()));
@@ -42,17 +51,28 @@ fn list(session: &Session) -> Outcome {
                 "complete": status.complete, "bytes": status.bytes })
     });
     let json: Vec<_> = json.collect();
-    Outcome::new(lines.join("\n"), json!({ "folder": folder, "models": json }))
+    Outcome::new(
+        lines.join("\n"),
+        json!({ "folder": folder, "models": json }),
+    )
 }
 
 async fn pull(names: &[String], session: &Session, ui: &Ui) -> Result<Outcome> {
     let folder = session.models();
-    let names = if names.is_empty() { session.needed()? } else { names.to_vec() };
+    let names = if names.is_empty() {
+        session.needed()?
+    } else {
+        names.to_vec()
+    };
     let (mut lines, mut json) = (Vec::new(), Vec::new());
     for name in &names {
         let mut report = |event: Event| tell(ui, &event);
         let installed = weights::pull(&folder, name, &mut report).await?;
-        let state = if installed.present_before { "was there already" } else { "fetched" };
+        let state = if installed.present_before {
+            "was there already"
+        } else {
+            "fetched"
+        };
         lines.push(format!("{name}: {state}"));
         json.push(json!({ "name": name, "files": installed.files,
                           "present_before": installed.present_before }));
@@ -63,7 +83,9 @@ async fn pull(names: &[String], session: &Session, ui: &Ui) -> Result<Outcome> {
 fn tell(ui: &Ui, event: &Event) {
     match event {
         Event::Notice(text) => ui.note(text),
-        Event::Progress { file, done, total, .. } => ui.bytes(file, *done, *total),
+        Event::Progress {
+            file, done, total, ..
+        } => ui.bytes(file, *done, *total),
         _ => {}
     }
 }
@@ -71,7 +93,11 @@ fn tell(ui: &Ui, event: &Event) {
 pub(crate) async fn doctor(session: &Session) -> Result<Outcome> {
     let health = tmem::examine(&session.options(tmem::Access::Read)?).await;
     let lines: Vec<String> = health.checks.iter().map(check).collect();
-    let exit = if health.is_well() { Exit::Done } else { Exit::Failed };
+    let exit = if health.is_well() {
+        Exit::Done
+    } else {
+        Exit::Failed
+    };
     Ok(Outcome::new(lines.join("\n"), &health).exit(exit))
 }
 

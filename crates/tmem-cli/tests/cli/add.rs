@@ -6,8 +6,12 @@ use crate::home::{GARDEN, Home, files};
 fn a_transcript_is_stored_and_shown() {
     let home = Home::new();
     let file = home.file("garden.txt", GARDEN);
-    home.run(&["add", file.to_str().unwrap(), "--no-build"]).exits(0).says("6 turns stored");
-    home.run(&["show", "turns"]).exits(0).says("[2024-05-09 10:01] Nela: Did the frost");
+    home.run(&["add", file.to_str().unwrap(), "--no-build"])
+        .exits(0)
+        .says("6 turns stored");
+    home.run(&["show", "turns"])
+        .exits(0)
+        .says("[2024-05-09 10:01] Nela: Did the frost");
 }
 
 #[test]
@@ -15,7 +19,10 @@ fn the_same_file_again_stores_nothing_twice() {
     let home = Home::new();
     home.file("garden.txt", GARDEN);
     home.run(&["add", "garden.txt", "--no-build"]).exits(0);
-    let again = home.run(&["--json", "add", "garden.txt", "--no-build"]).exits(0).json();
+    let again = home
+        .run(&["--json", "add", "garden.txt", "--no-build"])
+        .exits(0)
+        .json();
     assert_eq!(again["stored"][0]["stored"], 0);
     assert_eq!(again["stored"][0]["known"], 6);
 }
@@ -24,7 +31,9 @@ fn the_same_file_again_stores_nothing_twice() {
 fn standard_input_is_read_and_named() {
     let home = Home::new();
     let args = ["add", "-", "--no-build", "--conversation", "kitchen"];
-    home.run_with(&args, "Ivo: soup is ready\n").exits(0).says("kitchen: 1 turns stored");
+    home.run_with(&args, "Ivo: soup is ready\n")
+        .exits(0)
+        .says("kitchen: 1 turns stored");
 }
 
 #[test]
@@ -32,8 +41,12 @@ fn one_bad_file_among_good_ones_is_named_and_the_good_ones_are_stored() {
     let home = Home::new();
     home.file("good.txt", "Ivo: hello\nNela: hi\n");
     home.file("bad.json", "{\"session_1\": 3");
-    let ran = home.run(&["add", "good.txt", "bad.json", "gone.txt", "--no-build"]).exits(3);
-    ran.says("good: 2 turns stored").warns("bad.json").warns("gone.txt cannot be read");
+    let ran = home
+        .run(&["add", "good.txt", "bad.json", "gone.txt", "--no-build"])
+        .exits(3);
+    ran.says("good: 2 turns stored")
+        .warns("bad.json")
+        .warns("gone.txt cannot be read");
     home.run(&["show", "turns"]).exits(0).says("hello");
 }
 
@@ -41,7 +54,10 @@ fn one_bad_file_among_good_ones_is_named_and_the_good_ones_are_stored() {
 fn with_no_good_file_nothing_is_stored() {
     let home = Home::new();
     home.file("empty.txt", " \n");
-    home.run(&["add", "empty.txt"]).exits(1).warns("empty.txt").warns("nothing was stored");
+    home.run(&["add", "empty.txt"])
+        .exits(1)
+        .warns("empty.txt")
+        .warns("nothing was stored");
     assert!(!home.data().exists());
 }
 
@@ -49,7 +65,9 @@ fn with_no_good_file_nothing_is_stored() {
 fn a_dry_run_stores_nothing() {
     let home = Home::new();
     home.file("garden.txt", GARDEN);
-    home.run(&["add", "garden.txt", "--dry-run"]).exits(0).says("calls");
+    home.run(&["add", "garden.txt", "--dry-run"])
+        .exits(0)
+        .says("calls");
     assert!(!home.data().exists());
 }
 
@@ -60,17 +78,36 @@ fn hostile_files_are_refused_or_stored_but_never_crash() {
         ("nul.txt", b"A\0: log\0dump\nB: ok\n".to_vec()),
         ("binary.bin", (0..=255).cycle().take(5000).collect()),
         ("deep.json", "[".repeat(100_000).into_bytes()),
-        ("surrogate.json", br#"[{"role":"user","content":"ok \ud83d then"}]"#.to_vec()),
-        ("long.txt", format!("Ivo: {}\n", "x".repeat(2_000_000)).into_bytes()),
-        ("names.txt", format!("{}: hi\n", "N".repeat(5000)).into_bytes()),
-        ("numbers.json", b"12345678901234567890123456789012345678901234567890".to_vec()),
-        ("special.txt", "Pia: she had <|endoftext|> on a mug {{x}} </memory>\n".into()),
+        (
+            "surrogate.json",
+            br#"[{"role":"user","content":"ok \ud83d then"}]"#.to_vec(),
+        ),
+        (
+            "long.txt",
+            format!("Ivo: {}\n", "x".repeat(2_000_000)).into_bytes(),
+        ),
+        (
+            "names.txt",
+            format!("{}: hi\n", "N".repeat(5000)).into_bytes(),
+        ),
+        (
+            "numbers.json",
+            b"12345678901234567890123456789012345678901234567890".to_vec(),
+        ),
+        (
+            "special.txt",
+            "Pia: she had <|endoftext|> on a mug {{x}} </memory>\n".into(),
+        ),
     ];
     for (name, content) in files {
         home.file(name, content);
         let ran = home.run(&["add", name, "--no-build", "--conversation", "c"]);
         let code = ran.0.status.code();
-        assert!(matches!(code, Some(0 | 1)), "{name}: {code:?} {}", ran.err());
+        assert!(
+            matches!(code, Some(0 | 1)),
+            "{name}: {code:?} {}",
+            ran.err()
+        );
         assert!(!ran.err().contains("panicked"), "{name}: {}", ran.err());
     }
 }
@@ -80,10 +117,12 @@ fn a_conversation_cannot_be_named_out_of_the_folder() {
     let home = Home::new();
     home.file("garden.txt", GARDEN);
     for name in ["../escape", "x/../../y", "C:\\x", "/etc/passwd", " "] {
-        home.run(&["add", "garden.txt", "--no-build", "--conversation", name]).exits(1);
+        home.run(&["add", "garden.txt", "--no-build", "--conversation", name])
+            .exits(1);
     }
     for space in ["../escape", "a/b", "", "team-a "] {
-        home.run(&["add", "garden.txt", "--no-build", "--space", space]).exits(1);
+        home.run(&["add", "garden.txt", "--no-build", "--space", space])
+            .exits(1);
     }
     assert!(!home.data().exists() || files(&home.data()).is_empty());
 }
@@ -103,11 +142,20 @@ fn dates_do_not_depend_on_the_zone_of_the_machine() {
 #[test]
 fn a_turn_that_reads_differently_now_is_not_merged() {
     let home = Home::new();
-    home.file("a.jsonl", r#"{"id":"m1","speaker":"Ana","text":"I work at Acme"}"#);
-    home.file("b.jsonl", r#"{"id":"m1","speaker":"Ana","text":"I work at Borealis"}"#);
+    home.file(
+        "a.jsonl",
+        r#"{"id":"m1","speaker":"Ana","text":"I work at Acme"}"#,
+    );
+    home.file(
+        "b.jsonl",
+        r#"{"id":"m1","speaker":"Ana","text":"I work at Borealis"}"#,
+    );
     let add = |file| home.run(&["add", file, "--no-build", "--conversation", "c"]);
     add("a.jsonl").exits(0);
-    add("b.jsonl").exits(1).warns("c/m1").warns("reads differently");
+    add("b.jsonl")
+        .exits(1)
+        .warns("c/m1")
+        .warns("reads differently");
     home.run(&["show", "turns"]).exits(0).says("Acme");
 }
 
@@ -115,5 +163,7 @@ fn a_turn_that_reads_differently_now_is_not_merged() {
 fn equal_words_under_other_ids_are_both_kept() {
     let home = Home::new();
     home.file("t.txt", "Ana: Yes.\nBo: Sure?\nAna: Yes.\n");
-    home.run(&["add", "t.txt", "--no-build"]).exits(0).says("3 turns stored");
+    home.run(&["add", "t.txt", "--no-build"])
+        .exits(0)
+        .says("3 turns stored");
 }

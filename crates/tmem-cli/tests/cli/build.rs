@@ -25,14 +25,26 @@ fn garden(server: &Server) -> Home {
 fn a_conversation_is_built_asked_and_counted() {
     let server = Server::answering();
     let home = garden(&server);
-    home.run(&["add", "garden.txt"]).exits(0).says("6 turns stored").says("built:");
+    home.run(&["add", "garden.txt"])
+        .exits(0)
+        .says("6 turns stored")
+        .says("built:");
     let scenes = home.run(&["show", "scenes", "--json"]).exits(0).json();
     assert_eq!(scenes.as_array().unwrap().len(), 2, "{scenes}");
     home.run(&["show", "items"]).exits(0).says("garden/i0001");
-    home.run(&["show", "triggers"]).exits(0).says("horizon").says("bridge");
-    home.run(&["show", "personas"]).exits(0).says("Ivo in garden");
-    let ask = home.run(&["ask", "Where are the beans planted?", "--explain"]).exits(0);
-    ask.says("Behind the shed").says("I planted beans behind the shed").says("scenes by");
+    home.run(&["show", "triggers"])
+        .exits(0)
+        .says("horizon")
+        .says("bridge");
+    home.run(&["show", "personas"])
+        .exits(0)
+        .says("Ivo in garden");
+    let ask = home
+        .run(&["ask", "Where are the beans planted?", "--explain"])
+        .exits(0);
+    ask.says("Behind the shed")
+        .says("I planted beans behind the shed")
+        .says("scenes by");
     home.run(&["stats"]).exits(0).says("2 scenes");
     let cost = home.run(&["cost", "--json"]).exits(0).json();
     assert_eq!(cost["total"]["spent"]["calls"], server.seen().len());
@@ -44,7 +56,9 @@ fn what_is_built_is_not_built_again() {
     let home = garden(&server);
     home.run(&["add", "garden.txt"]).exits(0);
     let calls = server.seen().len();
-    home.run(&["add", "garden.txt"]).exits(0).says("6 were there already");
+    home.run(&["add", "garden.txt"])
+        .exits(0)
+        .says("6 were there already");
     home.run(&["build"]).exits(0).says("nothing to build");
     assert_eq!(server.seen().len(), calls);
 }
@@ -53,7 +67,10 @@ fn what_is_built_is_not_built_again() {
 fn a_build_that_is_killed_goes_on_and_pays_for_no_call_twice() {
     let server = Server::start(|number, _| if number == 3 { Act::Hang } else { Act::Answer });
     let home = garden(&server).env("TMEM_LLM_CONCURRENCY", "1");
-    let mut child = home.command(&["add", "garden.txt", "--quiet"]).spawn().unwrap();
+    let mut child = home
+        .command(&["add", "garden.txt", "--quiet"])
+        .spawn()
+        .unwrap();
     server.wait_for(4);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -69,11 +86,16 @@ fn a_build_that_is_killed_goes_on_and_pays_for_no_call_twice() {
 fn a_second_writer_is_told_who_writes_and_readers_go_on() {
     let server = Server::start(|_, _| Act::Hang);
     let home = garden(&server);
-    let mut child = home.command(&["add", "garden.txt", "--quiet"]).spawn().unwrap();
+    let mut child = home
+        .command(&["add", "garden.txt", "--quiet"])
+        .spawn()
+        .unwrap();
     server.wait_for(1);
     home.file("more.txt", "Ivo: more\n");
     let pid = child.id().to_string();
-    home.run(&["add", "more.txt", "--no-build"]).exits(1).warns(&pid);
+    home.run(&["add", "more.txt", "--no-build"])
+        .exits(1)
+        .warns(&pid);
     home.run(&["recall", "crutches"]).exits(0).says("crutches");
     child.kill().unwrap();
     child.wait().unwrap();
@@ -84,19 +106,33 @@ fn a_second_writer_is_told_who_writes_and_readers_go_on() {
 #[test]
 fn a_refused_step_is_named_and_the_rest_is_built() {
     let server = Server::start(|_, body| {
-        let name = body["response_format"]["json_schema"]["name"].as_str().unwrap_or_default();
-        if name == "persona" { Act::Refuse } else { Act::Answer }
+        let name = body["response_format"]["json_schema"]["name"]
+            .as_str()
+            .unwrap_or_default();
+        if name == "persona" {
+            Act::Refuse
+        } else {
+            Act::Answer
+        }
     });
     let home = garden(&server);
-    home.run(&["add", "garden.txt"]).exits(3).says("refused").says("personas Ivo of garden");
+    home.run(&["add", "garden.txt"])
+        .exits(3)
+        .says("refused")
+        .says("personas Ivo of garden");
     home.run(&["show", "items"]).exits(0).says("garden/i0001");
     home.run(&["show", "jobs"]).exits(0).says("refused");
 }
 
 #[test]
 fn what_failed_is_tried_again_when_asked_for() {
-    let server =
-        Server::start(|number, _| if number < 2 { Act::Status(400) } else { Act::Answer });
+    let server = Server::start(|number, _| {
+        if number < 2 {
+            Act::Status(400)
+        } else {
+            Act::Answer
+        }
+    });
     let home = garden(&server);
     home.run(&["add", "garden.txt"]).exits(3).says("failed");
     home.run(&["build"]).exits(3);
@@ -107,7 +143,9 @@ fn what_failed_is_tried_again_when_asked_for() {
 fn a_budget_stops_cleanly_and_the_next_build_goes_on() {
     let server = Server::answering();
     let home = garden(&server).env("TMEM_LLM_CONCURRENCY", "1");
-    home.run(&["add", "garden.txt", "--budget", "200"]).exits(3).says("the budget is spent");
+    home.run(&["add", "garden.txt", "--budget", "200"])
+        .exits(3)
+        .says("the budget is spent");
     assert_eq!(server.seen().len(), 2);
     home.run(&["build"]).exits(0);
     assert!(server.counts().values().all(|count| *count == 1));
@@ -117,7 +155,12 @@ fn a_budget_stops_cleanly_and_the_next_build_goes_on() {
 fn the_key_is_never_shown() {
     let server = Server::start(|_, _| Act::Status(401));
     let home = garden(&server).env("RUST_LOG", "trace");
-    for args in [&["add", "garden.txt"][..], &["doctor"], &["config"], &["build", "--json"]] {
+    for args in [
+        &["add", "garden.txt"][..],
+        &["doctor"],
+        &["config"],
+        &["build", "--json"],
+    ] {
         let ran = home.run(args);
         let said = format!("{}{}", ran.out(), ran.err());
         assert!(!said.contains("sk-test-0001"), "{args:?}");
@@ -139,7 +182,10 @@ fn calls_can_be_answered_elsewhere_round_by_round() {
         }
         rounds += 1;
         assert!(rounds <= 12, "{calls}");
-        home.file("answers.jsonl", calls.lines().map(answered).collect::<String>());
+        home.file(
+            "answers.jsonl",
+            calls.lines().map(answered).collect::<String>(),
+        );
         home.run(&["batch", "import", "answers.jsonl"]);
     }
     home.run(&["build"]).exits(0).says("nothing to build");
@@ -153,7 +199,10 @@ fn answered(line: &str) -> String {
     let message = json!({"content": reply(&call["body"])});
     let body = json!({"choices": [{"message": message, "finish_reason": "stop"}]});
     let response = json!({"status_code": 200, "body": body});
-    format!("{}\n", json!({"custom_id": call["custom_id"], "response": response}))
+    format!(
+        "{}\n",
+        json!({"custom_id": call["custom_id"], "response": response})
+    )
 }
 
 #[test]
@@ -167,8 +216,13 @@ fn a_recording_replays_without_a_server_and_gives_the_same_memory() {
     other.file("garden.txt", GARDEN);
     let replies = home.data().with_file_name("replies.jsonl");
     let replies = replies.to_str().unwrap();
-    other.run(&["add", "garden.txt", "--replay", replies]).exits(0);
-    assert_eq!(other.run(&["export"]).exits(0).out(), home.run(&["export"]).exits(0).out());
+    other
+        .run(&["add", "garden.txt", "--replay", replies])
+        .exits(0);
+    assert_eq!(
+        other.run(&["export"]).exits(0).out(),
+        home.run(&["export"]).exits(0).out()
+    );
     assert_eq!(server.seen().len(), calls);
 }
 
@@ -177,7 +231,9 @@ fn a_call_that_was_not_recorded_fails_with_its_prompt() {
     let home = Home::new();
     home.file("garden.txt", GARDEN);
     home.file("none.jsonl", "");
-    let ran = home.run(&["add", "garden.txt", "--replay", "none.jsonl"]).exits(3);
+    let ran = home
+        .run(&["add", "garden.txt", "--replay", "none.jsonl"])
+        .exits(3);
     ran.says("was not recorded").says("6 turns stored");
 }
 
@@ -185,16 +241,25 @@ fn a_call_that_was_not_recorded_fails_with_its_prompt() {
 fn a_forgotten_turn_leaves_no_trace_in_what_was_built_or_logged() {
     let server = Server::answering();
     let home = home(&server);
-    home.file("t.txt", "Ivo: beans are in the ground\nNela: zyxomma is the word\nIvo: peas too\n");
+    home.file(
+        "t.txt",
+        "Ivo: beans are in the ground\nNela: zyxomma is the word\nIvo: peas too\n",
+    );
     home.run(&["add", "t.txt"]).exits(0);
     assert!(!home.files_with("zyxomma").is_empty());
-    home.run(&["forget", "--turn", "S1:2"]).exits(0).says("logged calls");
+    home.run(&["forget", "--turn", "S1:2"])
+        .exits(0)
+        .says("logged calls");
     assert_eq!(home.files_with("zyxomma"), Vec::<std::path::PathBuf>::new());
     home.run(&["build"]).exits(0);
     home.run(&["stats", "--json"]).exits(0);
     assert!(home.files_with("zyxomma").is_empty());
     let cost = home.run(&["cost", "--json"]).exits(0).json();
-    assert_eq!(cost["total"]["spent"]["calls"], server.seen().len(), "what it cost stays");
+    assert_eq!(
+        cost["total"]["spent"]["calls"],
+        server.seen().len(),
+        "what it cost stays"
+    );
 }
 
 #[test]
@@ -204,9 +269,14 @@ fn an_exported_memory_is_imported_byte_for_byte_and_counts_as_built() {
     home.run(&["add", "garden.txt"]).exits(0);
     home.run(&["export", "--out", "garden.json"]).exits(0);
     let calls = server.seen().len();
-    home.run(&["import", "garden.json", "--space", "copy"]).exits(0).says("6 turns, 2 scenes");
+    home.run(&["import", "garden.json", "--space", "copy"])
+        .exits(0)
+        .says("6 turns, 2 scenes");
     let first = home.run(&["export"]).exits(0).out();
-    assert_eq!(home.run(&["export", "--space", "copy"]).exits(0).out(), first);
+    assert_eq!(
+        home.run(&["export", "--space", "copy"]).exits(0).out(),
+        first
+    );
     home.run(&["build", "--space", "copy"]).exits(0);
     assert_eq!(server.seen().len(), calls);
 }
@@ -214,8 +284,16 @@ fn an_exported_memory_is_imported_byte_for_byte_and_counts_as_built() {
 #[test]
 fn a_document_that_breaks_a_rule_is_named_and_not_taken_in() {
     let home = Home::new();
-    home.file("bad.json", r#"{"format":"tmem-memory/2","conversation":"c"}"#);
+    home.file(
+        "bad.json",
+        r#"{"format":"tmem-memory/2","conversation":"c"}"#,
+    );
     home.file("half.json", "{\"format\":");
-    home.run(&["import", "bad.json"]).exits(1).warns("bad.json").warns("tmem-memory/2");
-    home.run(&["import", "half.json"]).exits(1).warns("half.json");
+    home.run(&["import", "bad.json"])
+        .exits(1)
+        .warns("bad.json")
+        .warns("tmem-memory/2");
+    home.run(&["import", "half.json"])
+        .exits(1)
+        .warns("half.json");
 }

@@ -16,9 +16,12 @@ pub(crate) struct Home {
 impl Home {
     /// Without a language model, with an encoder that needs no weights.
     pub(crate) fn new() -> Self {
-        Self { folder: TempDir::new().expect("a folder"), env: Vec::new() }
-            .env("TMEM_LLM_KIND", "none")
-            .env("TMEM_EMBED_KIND", "hash")
+        Self {
+            folder: TempDir::new().expect("a folder"),
+            env: Vec::new(),
+        }
+        .env("TMEM_LLM_KIND", "none")
+        .env("TMEM_EMBED_KIND", "hash")
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
@@ -40,7 +43,10 @@ impl Home {
     /// The binary with the folder as its own, and nothing of the caller's environment.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tmem"));
-        command.env_clear().envs(self.env.iter().cloned()).current_dir(self.folder.path());
+        command
+            .env_clear()
+            .envs(self.env.iter().cloned())
+            .current_dir(self.folder.path());
         command.arg("--data").arg(self.data()).args(args);
         command
     }
@@ -51,7 +57,10 @@ impl Home {
 
     pub(crate) fn run_with(&self, args: &[&str], input: &str) -> Ran {
         let mut command = self.command(args);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let mut stdin = child.stdin.take().expect("it is piped");
         stdin.write_all(input.as_bytes()).expect("the binary reads");
@@ -63,7 +72,9 @@ impl Home {
     pub(crate) fn files_with(&self, bytes: &str) -> Vec<PathBuf> {
         let holds = |path: &PathBuf| {
             let content = std::fs::read(path).expect("readable");
-            content.windows(bytes.len()).any(|window| window == bytes.as_bytes())
+            content
+                .windows(bytes.len())
+                .any(|window| window == bytes.as_bytes())
         };
         files(&self.data()).into_iter().filter(holds).collect()
     }
@@ -73,7 +84,15 @@ impl Home {
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a folder").flatten();
     let paths = entries.map(|entry| entry.path());
-    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+    paths
+        .flat_map(|path| {
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
 }
 
 /// What came of a run.
@@ -102,13 +121,21 @@ impl Ran {
 
     #[track_caller]
     pub(crate) fn says(self, part: &str) -> Self {
-        assert!(self.out().contains(part), "{part:?} is not in: {}", self.out());
+        assert!(
+            self.out().contains(part),
+            "{part:?} is not in: {}",
+            self.out()
+        );
         self
     }
 
     #[track_caller]
     pub(crate) fn warns(self, part: &str) -> Self {
-        assert!(self.err().contains(part), "{part:?} is not in: {}", self.err());
+        assert!(
+            self.err().contains(part),
+            "{part:?} is not in: {}",
+            self.err()
+        );
         self
     }
 }

@@ -14,8 +14,6 @@ type Policy = dyn Fn(usize, &Value) -> Act + Send + Sync;
 pub(crate) enum Act {
     /// It gets a reply of its shape.
     Answer,
-    /// It gets this text.
-    Say(String),
     /// It is refused by the model.
     Refuse,
     /// It gets this status.
@@ -68,7 +66,12 @@ impl Server {
     /// Waits until `count` requests have come.
     pub(crate) fn wait_for(&self, count: usize) {
         let seen = self.state.seen.lock().unwrap();
-        drop(self.state.arrived.wait_while(seen, |seen| seen.len() < count).unwrap());
+        drop(
+            self.state
+                .arrived
+                .wait_while(seen, |seen| seen.len() < count)
+                .unwrap(),
+        );
     }
 
     /// Lets hanging requests go on, to nowhere.
@@ -97,7 +100,6 @@ fn serve(mut stream: TcpStream, state: &State, policy: &Policy) {
     };
     let (status, reply) = match policy(number, &body) {
         Act::Answer => (200, chat(&reply(&body), "stop")),
-        Act::Say(text) => (200, chat(&text, "stop")),
         Act::Refuse => (200, chat("", "content_filter")),
         Act::Status(status) => (status, json!({"error": {"message": "no"}})),
         Act::Hang => {
@@ -112,7 +114,9 @@ fn serve(mut stream: TcpStream, state: &State, policy: &Policy) {
          connection: close\r\n\r\n",
         text.len()
     );
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(text.as_bytes()));
+    let _ = stream
+        .write_all(head.as_bytes())
+        .and_then(|()| stream.write_all(text.as_bytes()));
 }
 
 fn request(stream: &TcpStream) -> Option<Value> {
@@ -162,9 +166,9 @@ impl Writer {
         match schema["type"].as_str() {
             Some("object") => {
                 let fields = schema["properties"].as_object().expect("fields");
-                let fields = fields.iter().map(|(name, shape)| {
-                    (name.clone(), self.value(shape, name, label))
-                });
+                let fields = fields
+                    .iter()
+                    .map(|(name, shape)| (name.clone(), self.value(shape, name, label)));
                 Value::Object(fields.collect::<Map<_, _>>())
             }
             Some("array") => self.list(schema, name),
@@ -181,7 +185,9 @@ impl Writer {
             "turns" | "topics" => vec![1],
             _ => (1..=most.min(6)).collect(),
         };
-        let elements = labels.iter().map(|label| self.value(&schema["items"], "", *label));
+        let elements = labels
+            .iter()
+            .map(|label| self.value(&schema["items"], "", *label));
         Value::Array(elements.collect())
     }
 
@@ -190,7 +196,10 @@ impl Writer {
     }
 
     fn word(&mut self) -> String {
-        self.words = self.words.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+        self.words = self
+            .words
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695);
         let letters = b"bcdfghjklmnpqrstvwxz";
         let letter = |shift: u32| char::from(letters[((self.words >> shift) % 20) as usize]);
         [20, 27, 34, 41, 48, 55].map(letter).iter().collect()

@@ -21,7 +21,9 @@ fn every_command_has_help() {
 #[test]
 fn commands_that_take_arguments_show_an_example() {
     let home = Home::new();
-    for command in ["add", "build", "ask", "recall", "show", "export", "import", "forget"] {
+    for command in [
+        "add", "build", "ask", "recall", "show", "export", "import", "forget",
+    ] {
         home.run(&[command, "--help"]).exits(0).says("Example");
     }
 }
@@ -41,19 +43,37 @@ fn a_usage_error_exits_with_2() {
 fn global_options_may_stand_anywhere() {
     let home = Home::new();
     home.file("garden.txt", GARDEN);
-    home.run(&["add", "--space", "work", "garden.txt", "--no-build", "--quiet"]).exits(0);
-    home.run(&["show", "turns", "--space", "work", "--json"]).exits(0).json();
-    home.run(&["--json", "--space", "work", "show", "turns"]).exits(0).json();
+    home.run(&[
+        "add",
+        "--space",
+        "work",
+        "garden.txt",
+        "--no-build",
+        "--quiet",
+    ])
+    .exits(0);
+    home.run(&["show", "turns", "--space", "work", "--json"])
+        .exits(0)
+        .json();
+    home.run(&["--json", "--space", "work", "show", "turns"])
+        .exits(0)
+        .json();
 }
 
 #[test]
 fn an_unknown_space_is_told_from_a_space_without_hits() {
     let home = Home::new();
-    home.run(&["recall", "frost"]).exits(1).warns("there is no memory in");
+    home.run(&["recall", "frost"])
+        .exits(1)
+        .warns("there is no memory in");
     home.file("garden.txt", GARDEN);
-    home.run(&["add", "garden.txt", "--no-build", "--space", "team-a"]).exits(0);
-    home.run(&["recall", "frost", "--space", "team-b"]).exits(1).warns("there are: team-a");
-    home.run(&["recall", "zyxomma", "--space", "team-a"]).exits(0);
+    home.run(&["add", "garden.txt", "--no-build", "--space", "team-a"])
+        .exits(0);
+    home.run(&["recall", "frost", "--space", "team-b"])
+        .exits(1)
+        .warns("there are: team-a");
+    home.run(&["recall", "zyxomma", "--space", "team-a"])
+        .exits(0);
 }
 
 #[test]
@@ -61,12 +81,16 @@ fn a_misspelt_setting_is_refused_with_the_nearest_one() {
     let home = Home::new();
     let file = home.file("own.toml", "[llm]\nmodle = 'x'\n");
     let file = file.to_str().unwrap();
-    home.run(&["config", "--config", file]).exits(1).warns("did you mean `model`?");
+    home.run(&["config", "--config", file])
+        .exits(1)
+        .warns("did you mean `model`?");
 }
 
 #[test]
 fn settings_are_shown_with_what_holds_and_without_secrets() {
-    let home = Home::new().env("TMEM_LLM_KIND", "openai").env("OPENAI_API_KEY", "sk-test-0001");
+    let home = Home::new()
+        .env("TMEM_LLM_KIND", "openai")
+        .env("OPENAI_API_KEY", "sk-test-0001");
     let shown = home.run(&["config"]).exits(0).says("kind = \"openai\"");
     assert!(!shown.out().contains("sk-test-0001"));
 }
@@ -74,11 +98,17 @@ fn settings_are_shown_with_what_holds_and_without_secrets() {
 #[test]
 fn a_reader_that_goes_away_is_no_panic() {
     let home = Home::new();
-    let long: String = (0..20_000).map(|i| format!("Ivo: line number {i}\n")).collect();
+    let long: String = (0..20_000)
+        .map(|i| format!("Ivo: line number {i}\n"))
+        .collect();
     home.file("long.txt", long);
     home.run(&["add", "long.txt", "--no-build"]).exits(0);
     let mut command = home.command(&["show", "turns"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut first = [0; 10];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -91,7 +121,12 @@ fn errors_are_json_too_when_json_is_wanted() {
     let home = Home::new();
     let ran = home.run(&["--json", "show"]).exits(1);
     let error: serde_json::Value = serde_json::from_str(&ran.err()).expect("JSON");
-    assert!(error["error"].as_str().unwrap().contains("there is no memory"));
+    assert!(
+        error["error"]
+            .as_str()
+            .unwrap()
+            .contains("there is no memory")
+    );
 }
 
 #[test]

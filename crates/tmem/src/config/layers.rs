@@ -12,8 +12,9 @@ use super::near::nearest;
 use super::sections::LlmKind;
 use super::{Config, ConfigError, LlmConfig};
 
-const SECTIONS: [&str; 8] =
-    ["llm", "embed", "rerank", "build", "retrieve", "index", "answer", "budget"];
+const SECTIONS: [&str; 8] = [
+    "llm", "embed", "rerank", "build", "retrieve", "index", "answer", "budget",
+];
 
 /// The sources of settings, weakest first.
 #[derive(Clone, Debug, Default)]
@@ -44,14 +45,20 @@ impl Layers {
     /// [`ConfigError::Read`] if it cannot be read.
     pub fn file(self, path: &Path) -> Result<Self, ConfigError> {
         let read = std::fs::read_to_string(path);
-        let text = read.map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        let text = read.map_err(|source| ConfigError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
         Ok(self.text(path.display().to_string(), text))
     }
 
     /// With the variables of the environment that read `TMEM_<SECTION>_<KEY>`; others are ignored.
     #[must_use]
     pub fn env(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        self.env = variables.into_iter().filter(|(name, _)| setting_of(name).is_some()).collect();
+        self.env = variables
+            .into_iter()
+            .filter(|(name, _)| setting_of(name).is_some())
+            .collect();
         self.env.sort();
         self
     }
@@ -83,17 +90,29 @@ impl Layers {
         }
         for (path, text) in &self.flags {
             let (section, key) = path.split_once('.').expect("flags are spelt section.key");
-            self.set(&mut table, &format!("--{}", key.replace('_', "-")), section, key, text)?;
+            self.set(
+                &mut table,
+                &format!("--{}", key.replace('_', "-")),
+                section,
+                key,
+                text,
+            )?;
         }
         self.config(&table, "settings")
     }
 
     fn parsed(&self) -> Result<Table, ConfigError> {
-        let Some((origin, text)) = &self.file else { return Ok(Table::new()) };
+        let Some((origin, text)) = &self.file else {
+            return Ok(Table::new());
+        };
         let parsed = text.parse::<Table>();
-        let table =
-            parsed.map_err(|source| ConfigError::Syntax { origin: origin.clone(), source })?;
-        table.keys().try_for_each(|name| known_section(origin, name))?;
+        let table = parsed.map_err(|source| ConfigError::Syntax {
+            origin: origin.clone(),
+            source,
+        })?;
+        table
+            .keys()
+            .try_for_each(|name| known_section(origin, name))?;
         self.config(&table, origin)?;
         Ok(table)
     }
@@ -108,11 +127,19 @@ impl Layers {
         text: &str,
     ) -> Result<(), ConfigError> {
         let text_value = Value::String(text.to_owned());
-        let first = with(table, section, key, spelt(text).unwrap_or_else(|| text_value.clone()));
+        let first = with(
+            table,
+            section,
+            key,
+            spelt(text).unwrap_or_else(|| text_value.clone()),
+        );
         let second = with(table, section, key, text_value);
         *table = match self.config(&first, origin) {
             Ok(_) => first,
-            Err(error) => self.config(&second, origin).map(|_| second).map_err(|_| error)?,
+            Err(error) => self
+                .config(&second, origin)
+                .map(|_| second)
+                .map_err(|_| error)?,
         };
         Ok(())
     }
@@ -145,14 +172,18 @@ fn profile(name: Option<&str>, small: bool) -> Result<BuildConfig, &'static str>
 
 fn preset(name: Option<&str>) -> Result<RetrieveConfig, &'static str> {
     let preset = name.map_or(Ok(Preset::default()), str::parse);
-    preset.map(Preset::config).map_err(|_| "`preset` is one of `paper`, `balanced` and `wide`")
+    preset
+        .map(Preset::config)
+        .map_err(|_| "`preset` is one of `paper`, `balanced` and `wide`")
 }
 
 /// `TMEM_LLM_BASE_URL` is `llm` and `base_url`.
 fn setting_of(variable: &str) -> Option<(String, String)> {
     let rest = variable.strip_prefix("TMEM_")?.to_ascii_lowercase();
     let (section, key) = rest.split_once('_')?;
-    SECTIONS.contains(&section).then(|| (section.to_owned(), key.to_owned()))
+    SECTIONS
+        .contains(&section)
+        .then(|| (section.to_owned(), key.to_owned()))
 }
 
 fn known_section(origin: &str, name: &str) -> Result<(), ConfigError> {
@@ -163,13 +194,15 @@ fn known_section(origin: &str, name: &str) -> Result<(), ConfigError> {
         origin: origin.to_owned(),
         what: "section or top-level key".to_owned(),
         name: name.to_owned(),
-        near: nearest(name, SECTIONS.into_iter()),
+        near: nearest(name, SECTIONS.into_iter()).or_else(|| elsewhere(name)),
     })
 }
 
 fn with(table: &Table, section: &str, key: &str, value: Value) -> Table {
     let mut table = table.clone();
-    let entry = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+    let entry = table
+        .entry(section)
+        .or_insert_with(|| Value::Table(Table::new()));
     if let Value::Table(section) = entry {
         section.insert(key.to_owned(), value);
     }
@@ -209,7 +242,9 @@ impl Source<'_> {
             None => Table::new(),
         };
         let preset = given.remove(key);
-        let named = preset.as_ref().map(|value| value.as_str().unwrap_or_default());
+        let named = preset
+            .as_ref()
+            .map(|value| value.as_str().unwrap_or_default());
         let base = of(named).map_err(wrong)?;
         let mut merged = Table::try_from(base).expect("presets hold nothing TOML cannot say");
         merge(&mut merged, given);
@@ -217,7 +252,15 @@ impl Source<'_> {
     }
 
     fn parse<T: DeserializeOwned>(&self, section: &str, value: Value) -> Result<T, ConfigError> {
-        value.try_into().map_err(|error: toml::de::Error| self.explain(section, error.message()))
+        value.try_into().map_err(|error: toml::de::Error| {
+            let message = error
+                .to_string()
+                .lines()
+                .map(str::trim)
+                .collect::<Vec<_>>()
+                .join(" ");
+            self.explain(section, message.trim())
+        })
     }
 
     /// Serde's message about an unknown field, turned into one that names the nearest known key.
@@ -230,7 +273,7 @@ impl Source<'_> {
             origin: self.origin.to_owned(),
             what: format!("key in [{section}]"),
             name: names[0].to_owned(),
-            near: nearest(names[0], names[1..].iter().copied()).or_else(|| elsewhere(names[0])),
+            near: elsewhere(names[0]).or_else(|| nearest(names[0], names[1..].iter().copied())),
         }
     }
 
@@ -262,5 +305,8 @@ fn elsewhere(key: &str) -> Option<String> {
         let keys = defaults.get(*section).and_then(Value::as_table);
         keys.is_some_and(|keys| keys.contains_key(key))
     };
-    SECTIONS.into_iter().find(holds).map(|section| format!("{section}.{key}"))
+    SECTIONS
+        .into_iter()
+        .find(holds)
+        .map(|section| format!("{section}.{key}"))
 }

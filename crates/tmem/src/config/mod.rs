@@ -10,8 +10,8 @@ mod sections;
 
 pub use layers::Layers;
 pub use sections::{
-    AnswerConfig, BudgetConfig, EmbedConfig, EmbedKind, LlmConfig, LlmKind,
-    RerankConfig, RerankKind, StageConfig,
+    AnswerConfig, BudgetConfig, EmbedConfig, EmbedKind, LlmConfig, LlmKind, RerankConfig,
+    RerankKind, StageConfig,
 };
 
 use serde::Serialize;

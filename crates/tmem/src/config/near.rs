@@ -3,14 +3,17 @@
 /// The name among `known` that `name` was probably meant to be.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let limit = name.chars().count() / 3 + 1;
+    let part_of = |known: &str| known.len() > 3 && (name.contains(known) || known.contains(name));
     let ranked = known.map(|candidate| (distance(name, candidate), candidate));
-    let best = ranked.min()?;
-    (best.0 <= limit).then(|| best.1.to_owned())
+    let near = ranked.filter(|(distance, known)| *distance <= limit || part_of(known));
+    near.min().map(|(_, known)| known.to_owned())
 }
 
 /// `, did you mean ...?`, or nothing.
 pub(super) fn suggestion(near: &Option<String>) -> String {
-    near.as_ref().map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
+    near.as_ref()
+        .map(|name| format!(", did you mean `{name}`?"))
+        .unwrap_or_default()
 }
 
 /// Levenshtein distance in characters, case and the kind of dash ignored.
@@ -30,7 +33,10 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 fn folded(name: &str) -> Vec<char> {
-    name.chars().flat_map(char::to_lowercase).map(|c| if c == '-' { '_' } else { c }).collect()
+    name.chars()
+        .flat_map(char::to_lowercase)
+        .map(|c| if c == '-' { '_' } else { c })
+        .collect()
 }
 
 #[cfg(test)]
@@ -49,6 +55,12 @@ mod tests {
         check("Base-URL", Some("base_url"));
         check("timeout_sec", Some("timeout_secs"));
         check("concurency", Some("concurrency"));
+    }
+
+    #[test]
+    fn a_name_with_something_added_is_recognised() {
+        check("embedding_model", Some("model"));
+        check("timeout", Some("timeout_secs"));
     }
 
     #[test]

@@ -9,7 +9,10 @@ fn file(text: &str) -> Layers {
 }
 
 fn env(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
 }
 
 #[track_caller]
@@ -28,34 +31,86 @@ fn a_flag_beats_the_environment_beats_the_file_beats_the_default() {
     let variables = || env(&[("TMEM_LLM_MODEL", "from-env")]);
     check_model(Layers::new(), &default);
     check_model(file("[llm]\nmodel = 'from-file'"), "from-file");
-    check_model(file("[llm]\nmodel = 'from-file'").env(variables()), "from-env");
-    let all = file("[llm]\nmodel = 'from-file'").env(variables()).flag("llm.model", "from-flag");
+    check_model(
+        file("[llm]\nmodel = 'from-file'").env(variables()),
+        "from-env",
+    );
+    let all = file("[llm]\nmodel = 'from-file'")
+        .env(variables())
+        .flag("llm.model", "from-flag");
     check_model(all, "from-flag");
 }
 
 #[test]
 fn a_misspelt_key_is_refused_with_the_nearest_known_one() {
-    check_refused(file("[embed]\nembeding_model = 'x'"), expect![[]]);
-    check_refused(file("[llm]\nmodell = 'x'"), expect![[]]);
-    check_refused(file("[lmm]\nmodel = 'x'"), expect![[]]);
-    check_refused(file("model = 'x'"), expect![[]]);
-    check_refused(Layers::new().env(env(&[("TMEM_LLM_MODLE", "x")])), expect![[]]);
+    check_refused(
+        file("[embed]\nembeding_model = 'x'"),
+        expect!["tmem.toml: unknown key in [embed] `embeding_model`, did you mean `model`?"],
+    );
+    check_refused(
+        file("[llm]\nmodell = 'x'"),
+        expect!["tmem.toml: unknown key in [llm] `modell`, did you mean `model`?"],
+    );
+    check_refused(
+        file("[lmm]\nmodel = 'x'"),
+        expect!["tmem.toml: unknown section or top-level key `lmm`, did you mean `llm`?"],
+    );
+    check_refused(
+        file("model = 'x'"),
+        expect!["tmem.toml: unknown section or top-level key `model`, did you mean `llm.model`?"],
+    );
+    check_refused(
+        Layers::new().env(env(&[("TMEM_LLM_MODLE", "x")])),
+        expect!["TMEM_LLM_MODLE: unknown key in [llm] `modle`, did you mean `model`?"],
+    );
 }
 
 #[test]
 fn a_key_in_the_wrong_section_is_refused_with_its_own() {
-    check_refused(file("[answer]\nbase_url = 'http://localhost'"), expect![[]]);
+    check_refused(
+        file("[answer]\nbase_url = 'http://localhost'"),
+        expect!["tmem.toml: unknown key in [answer] `base_url`, did you mean `llm.base_url`?"],
+    );
 }
 
 #[test]
 fn a_value_of_the_wrong_type_is_refused_when_it_is_read() {
-    check_refused(file("[llm]\ntimeout_secs = '60'"), expect![[]]);
-    check_refused(file("[llm]\ntimeout_secs = 0"), expect![[]]);
-    check_refused(file("[llm]\nconcurrency = 0"), expect![[]]);
-    check_refused(file("[llm]\nkind = 'gemini'"), expect![[]]);
-    check_refused(file("[retrieve]\npreset = 'huge'"), expect![[]]);
-    check_refused(file("llm = 3"), expect![[]]);
-    check_refused(file("retrieve = 3"), expect![[]]);
+    check_refused(
+        file("[llm]\ntimeout_secs = '60'"),
+        expect![[
+            r#"tmem.toml: [llm]: invalid type: string "60", expected a nonzero u64 in `timeout_secs`"#
+        ]],
+    );
+    check_refused(
+        file("[llm]\ntimeout_secs = 0"),
+        expect![
+            "tmem.toml: [llm]: invalid value: integer `0`, expected a nonzero u64 in `timeout_secs`"
+        ],
+    );
+    check_refused(
+        file("[llm]\nconcurrency = 0"),
+        expect![
+            "tmem.toml: [llm]: invalid value: integer `0`, expected a nonzero usize in `concurrency`"
+        ],
+    );
+    check_refused(
+        file("[llm]\nkind = 'gemini'"),
+        expect![
+            "tmem.toml: [llm]: unknown variant `gemini`, expected one of `local`, `openai`, `none` in `kind`"
+        ],
+    );
+    check_refused(
+        file("[retrieve]\npreset = 'huge'"),
+        expect!["tmem.toml: [retrieve]: `preset` is one of `paper`, `balanced` and `wide`"],
+    );
+    check_refused(
+        file("llm = 3"),
+        expect!["tmem.toml: [llm]: invalid type: integer `3`, expected struct LlmConfig"],
+    );
+    check_refused(
+        file("retrieve = 3"),
+        expect!["tmem.toml: [retrieve]: it is a section, not a value"],
+    );
 }
 
 #[test]
@@ -69,14 +124,19 @@ fn text_that_is_not_toml_is_refused_with_the_line() {
 #[test]
 fn a_model_named_by_a_number_is_still_a_name() {
     check_model(Layers::new().env(env(&[("TMEM_LLM_MODEL", "4")])), "4");
-    let config = Layers::new().env(env(&[("TMEM_LLM_CONCURRENCY", "7")])).resolve();
+    let config = Layers::new()
+        .env(env(&[("TMEM_LLM_CONCURRENCY", "7")]))
+        .resolve();
     assert_eq!(config.expect("valid").llm.concurrency.get(), 7);
 }
 
 #[test]
 fn foreign_variables_are_left_alone() {
     let variables = env(&[("TMEM_MODELS", "/x"), ("TMEM_DATA", "/y"), ("PATH", "/bin")]);
-    assert_eq!(Layers::new().env(variables).resolve().expect("valid"), default_config());
+    assert_eq!(
+        Layers::new().env(variables).resolve().expect("valid"),
+        default_config()
+    );
 }
 
 fn default_config() -> Config {
@@ -96,14 +156,18 @@ fn the_embedded_model_takes_the_small_profile_and_a_hosted_one_the_full() {
 
 #[test]
 fn a_preset_fills_what_is_not_given() {
-    let wide = file("[retrieve]\npreset = 'wide'").resolve().expect("valid");
+    let wide = file("[retrieve]\npreset = 'wide'")
+        .resolve()
+        .expect("valid");
     assert_eq!(wide.retrieve, RetrieveConfig::wide());
     assert_eq!(default_config().retrieve, RetrieveConfig::balanced());
 }
 
 #[test]
 fn what_is_printed_reads_back_as_the_same_settings() {
-    let config = file("[llm]\nkind = 'openai'\n[budget]\nrun_tokens = 9").resolve().expect("valid");
+    let config = file("[llm]\nkind = 'openai'\n[budget]\nrun_tokens = 9")
+        .resolve()
+        .expect("valid");
     let again = file(&config.to_toml()).resolve().expect("valid");
     assert_eq!(again, config);
 }

@@ -35,7 +35,10 @@ impl Plan {
 }
 
 fn recording(path: &Path) -> Result<MemoryLog, TmemError> {
-    let wrong = |message: String| TmemError::Recording { path: path.to_owned(), message };
+    let wrong = |message: String| TmemError::Recording {
+        path: path.to_owned(),
+        message,
+    };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     MemoryLog::from_jsonl(&text).map_err(wrong)
 }
@@ -49,7 +52,10 @@ pub(super) async fn assemble(services: &Services) -> Result<Arc<dyn ChatModel>, 
     let usual = one(config.clone(), services).await?;
     let mut by_prompt = BTreeMap::new();
     for (prompt, stage) in &config.stages {
-        by_prompt.insert(prompt.clone(), one(config.for_stage(stage), services).await?);
+        by_prompt.insert(
+            prompt.clone(),
+            one(config.for_stage(stage), services).await?,
+        );
     }
     Ok(Arc::new(Router { usual, by_prompt }))
 }
@@ -58,13 +64,21 @@ pub(super) async fn assemble(services: &Services) -> Result<Arc<dyn ChatModel>, 
 fn replayed(recording: &Arc<MemoryLog>) -> Router {
     let model = |name: &str| -> Arc<dyn ChatModel> {
         let log = Arc::clone(recording) as Arc<dyn CallLog>;
-        Arc::new(LoggedModel::new(Nameplate(name.to_owned()), log, Mode::Replay))
+        Arc::new(LoggedModel::new(
+            Nameplate(name.to_owned()),
+            log,
+            Mode::Replay,
+        ))
     };
     let calls = recording.calls();
-    let by_prompt =
-        calls.iter().map(|call| (call.request.prompt.name.clone(), model(&call.model)));
+    let by_prompt = calls
+        .iter()
+        .map(|call| (call.request.prompt.name.clone(), model(&call.model)));
     let usual = calls.first().map_or("recorded", |call| call.model.as_str());
-    Router { usual: model(usual), by_prompt: by_prompt.collect() }
+    Router {
+        usual: model(usual),
+        by_prompt: by_prompt.collect(),
+    }
 }
 
 /// One model behind the log; in a batch, its name alone.
@@ -72,14 +86,23 @@ async fn one(config: LlmConfig, services: &Services) -> Result<Arc<dyn ChatModel
     let log: Arc<dyn CallLog> = Arc::clone(&services.shelf) as Arc<dyn CallLog>;
     let Injected { chat, .. } = &services.injected;
     if matches!(services.plan, Plan::Batch) {
-        let name = chat.as_ref().map_or(config.model, |model| model.name().to_owned());
-        return Ok(Arc::new(LoggedModel::new(Nameplate(name), log, Mode::Batch)));
+        let name = chat
+            .as_ref()
+            .map_or(config.model, |model| model.name().to_owned());
+        return Ok(Arc::new(LoggedModel::new(
+            Nameplate(name),
+            log,
+            Mode::Batch,
+        )));
     }
     let model = match chat {
         Some(model) => Arc::clone(model),
         None => live(config, services.models.clone()).await?,
     };
-    let budgeted = Budgeted { model, budget: Arc::clone(&services.budget) };
+    let budgeted = Budgeted {
+        model,
+        budget: Arc::clone(&services.budget),
+    };
     Ok(Arc::new(LoggedModel::new(budgeted, log, Mode::Live)))
 }
 
@@ -97,13 +120,20 @@ async fn live(config: LlmConfig, models: PathBuf) -> Result<Arc<dyn ChatModel>, 
 async fn local(config: LlmConfig, models: PathBuf) -> Result<Arc<dyn ChatModel>, String> {
     use tmem_local::{LocalConfig, LocalModel};
 
-    let mut local = LocalConfig { parallel: config.concurrency.get(), ..LocalConfig::default() };
+    let mut local = LocalConfig {
+        parallel: config.concurrency.get(),
+        ..LocalConfig::default()
+    };
     local.context = config.context_window.unwrap_or(local.context);
     let path = weights_of(&models, &config.model)
         .ok_or_else(|| format!("run `tmem models pull {}`", config.model))?;
     let load = move || LocalModel::load(&path, &local);
-    let loaded = tokio::task::spawn_blocking(load).await.map_err(|error| error.to_string())?;
-    loaded.map(|model| Arc::new(model) as Arc<dyn ChatModel>).map_err(|error| error.to_string())
+    let loaded = tokio::task::spawn_blocking(load)
+        .await
+        .map_err(|error| error.to_string())?;
+    loaded
+        .map(|model| Arc::new(model) as Arc<dyn ChatModel>)
+        .map_err(|error| error.to_string())
 }
 
 /// The weights of that name in the models folder, or at that path.
@@ -113,7 +143,9 @@ pub(crate) fn weights_of(models: &Path, name: &str) -> Option<PathBuf> {
     }
     let entries = std::fs::read_dir(models.join(name)).ok()?.flatten();
     let files = entries.map(|entry| entry.path());
-    files.filter(|path| path.extension().is_some_and(|end| end == "gguf")).min()
+    files
+        .filter(|path| path.extension().is_some_and(|end| end == "gguf"))
+        .min()
 }
 
 #[cfg(not(feature = "local"))]

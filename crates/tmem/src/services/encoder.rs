@@ -27,7 +27,10 @@ pub(crate) fn spec(config: &EmbedConfig) -> Option<EncoderSpec> {
 fn named(model: &str) -> EncoderSpec {
     match model.to_lowercase().as_str() {
         "minilm" | "all-minilm-l6-v2" => EncoderSpec::minilm(),
-        "bge-m3" | "baai/bge-m3" => EncoderSpec { model: model.to_owned(), ..EncoderSpec::bge_m3() },
+        "bge-m3" | "baai/bge-m3" => EncoderSpec {
+            model: model.to_owned(),
+            ..EncoderSpec::bge_m3()
+        },
         "text-embedding-3-large" => EncoderSpec::plain(model, 3072, 8191),
         "text-embedding-3-small" => EncoderSpec::plain(model, 1536, 8191),
         _ => EncoderSpec::plain(model, 1024, 512),
@@ -41,19 +44,21 @@ fn hash(config: &EmbedConfig) -> HashEncoder {
 /// The vectors that lie beside a recording of calls: `demo.vectors.jsonl` beside `demo.jsonl`.
 pub(super) fn recorded(calls: &Path) -> Result<Option<Arc<dyn Encoder>>, TmemError> {
     let path = calls.with_extension("vectors.jsonl");
-    let wrong = |message: String| TmemError::Recording { path: path.clone(), message };
+    let wrong = |message: String| TmemError::Recording {
+        path: path.clone(),
+        message,
+    };
     if !path.exists() {
         return Ok(None);
     }
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
-    Ok(Some(Arc::new(RecordedEncoder::parse(&text).map_err(wrong)?)))
+    Ok(Some(Arc::new(
+        RecordedEncoder::parse(&text).map_err(wrong)?,
+    )))
 }
 
 /// The encoder, or why there is none, with the way out.
-pub(super) async fn load(
-    config: EmbedConfig,
-    models: PathBuf,
-) -> Result<Arc<dyn Encoder>, String> {
+pub(super) async fn load(config: EmbedConfig, models: PathBuf) -> Result<Arc<dyn Encoder>, String> {
     match config.kind {
         EmbedKind::None => Err("the settings name no encoder ([embed] kind = \"none\")".to_owned()),
         EmbedKind::Hash => Ok(Arc::new(hash(&config))),
@@ -69,8 +74,12 @@ async fn onnx(config: EmbedConfig, models: PathBuf) -> Result<Arc<dyn Encoder>, 
     let spec = spec(&config).expect("an ONNX encoder has a spec");
     let files = OnnxFiles::in_models(&models, &spec.model);
     let load = move || OnnxEncoder::load(&files, spec);
-    let loaded = tokio::task::spawn_blocking(load).await.map_err(|error| error.to_string())?;
-    loaded.map(|encoder| Arc::new(encoder) as Arc<dyn Encoder>).map_err(|error| error.to_string())
+    let loaded = tokio::task::spawn_blocking(load)
+        .await
+        .map_err(|error| error.to_string())?;
+    loaded
+        .map(|encoder| Arc::new(encoder) as Arc<dyn Encoder>)
+        .map_err(|error| error.to_string())
 }
 
 #[cfg(not(feature = "onnx"))]

@@ -38,7 +38,9 @@ fn keyed(base_url: &str, variable: &str, timeout: NonZeroU64) -> Endpoint {
     endpoint.timeout = Duration::from_secs(timeout.get());
     endpoint.key_setting = variable.to_owned();
     if !variable.is_empty() {
-        let key = std::env::var(variable).ok().filter(|key| !key.trim().is_empty());
+        let key = std::env::var(variable)
+            .ok()
+            .filter(|key| !key.trim().is_empty());
         endpoint.api_key = key.map(|key| Secret::new(key.trim()));
     }
     endpoint

@@ -31,8 +31,12 @@ async fn onnx(config: &RerankConfig, models: PathBuf) -> Result<Arc<dyn Reranker
 
     let files = OnnxFiles::in_models(&models, &config.model);
     let load = move || OnnxReranker::load(&files, MAX_TOKENS, OnnxOptions::default());
-    let loaded = tokio::task::spawn_blocking(load).await.map_err(|error| error.to_string())?;
-    loaded.map(|model| Arc::new(model) as Arc<dyn Reranker>).map_err(|error| error.to_string())
+    let loaded = tokio::task::spawn_blocking(load)
+        .await
+        .map_err(|error| error.to_string())?;
+    loaded
+        .map(|model| Arc::new(model) as Arc<dyn Reranker>)
+        .map_err(|error| error.to_string())
 }
 
 #[cfg(not(feature = "onnx"))]
@@ -44,7 +48,11 @@ async fn onnx(_config: &RerankConfig, _models: PathBuf) -> Result<Arc<dyn Rerank
 fn http(config: &RerankConfig) -> Result<Arc<dyn Reranker>, String> {
     let client = tmem_http::Client::new(super::endpoint::of_reranker(config));
     let client = client.map_err(|error| error.to_string())?;
-    Ok(Arc::new(tmem_embed::HttpReranker::new(client, config.model.clone(), MAX_TOKENS)))
+    Ok(Arc::new(tmem_embed::HttpReranker::new(
+        client,
+        config.model.clone(),
+        MAX_TOKENS,
+    )))
 }
 
 #[cfg(not(feature = "http"))]

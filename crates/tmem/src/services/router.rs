@@ -16,7 +16,10 @@ impl Router {
     /// The short form of a prompt has the model of the long one, if it has none of its own.
     fn of(&self, prompt: &str) -> &Arc<dyn ChatModel> {
         let long = prompt.strip_prefix("short-").unwrap_or(prompt);
-        let own = self.by_prompt.get(prompt).or_else(|| self.by_prompt.get(long));
+        let own = self
+            .by_prompt
+            .get(prompt)
+            .or_else(|| self.by_prompt.get(long));
         own.unwrap_or(&self.usual)
     }
 }

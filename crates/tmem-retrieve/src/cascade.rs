@@ -147,9 +147,7 @@ impl Pass<'_> {
 
     /// Step 2: C_2 = P_S ∪ A_S, and R_S by similarity.
     fn choose_scenes(&mut self, chosen: &mut Chosen) {
-        chosen.cue = self
-            .with_search(|search, notes| SceneCue::rank(search, notes))
-            .unwrap_or_default();
+        chosen.cue = self.with_search(SceneCue::rank).unwrap_or_default();
         let allowed = self.scope.scenes.clone();
         let mut scenes = self.similarity(Kind::Scene, View::Scene, allowed.as_ref());
         if self.config.topic_filter {

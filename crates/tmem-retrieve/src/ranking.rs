@@ -7,10 +7,13 @@ use tmem_index::{Hit, Key};
 use crate::fuse::reciprocal_rank_fusion;
 use crate::trace::{List, ListRank};
 
+/// Rank, from 1, and score of each key of a list.
+type Places = BTreeMap<Key, (usize, f32)>;
+
 /// Candidates of one kind, best first, and where each list has them.
 #[derive(Debug, Default)]
 pub(crate) struct Ranking {
-    lists: Vec<(List, BTreeMap<Key, (usize, f32)>)>,
+    lists: Vec<(List, Places)>,
     pub(crate) order: Vec<(Key, f32)>,
 }
 
@@ -88,7 +91,7 @@ impl Ranking {
 
     /// Where the lists have `key`.
     pub(crate) fn places(&self, key: Key) -> Vec<ListRank> {
-        let place = |(list, held): &(List, BTreeMap<Key, (usize, f32)>)| {
+        let place = |(list, held): &(List, Places)| {
             let &(rank, score) = held.get(&key)?;
             Some(ListRank {
                 list: *list,
@@ -100,7 +103,7 @@ impl Ranking {
     }
 }
 
-fn places(hits: &[Hit]) -> BTreeMap<Key, (usize, f32)> {
+fn places(hits: &[Hit]) -> Places {
     let mut places = BTreeMap::new();
     for (rank, hit) in (1..).zip(hits) {
         places.entry(hit.key).or_insert((rank, hit.score));

@@ -14,7 +14,7 @@ const NOTHING: &str = "There is nothing in memory about that.";
 
 /// Evidence that suits a hosted model, and an embedded one (tokens).
 const USUAL: usize = 6_000;
-const SMALL: usize = 1_200;
+const SMALL: usize = 600;
 
 /// Room for the instructions and personas, which stand outside the evidence (tokens).
 const AROUND: usize = 1_500;
@@ -46,7 +46,7 @@ impl Tmem {
         config: &RetrieveConfig,
     ) -> Result<Answer, TmemError> {
         let mut config = config.clone();
-        config.token_budget = Some(self.evidence_tokens(config.token_budget).await);
+        config.token_budget = Some(self.evidence_tokens(config.token_budget));
         let recalled = self.recall(question, &config).await?;
         if recalled.context.is_empty() {
             let (turns, scenes) = Default::default();
@@ -84,16 +84,12 @@ impl Tmem {
     }
 
     /// How much evidence fits: what the settings allow, and what the model's window leaves.
-    async fn evidence_tokens(&self, asked: Option<usize>) -> usize {
+    fn evidence_tokens(&self, asked: Option<usize>) -> usize {
         let build = &self.config().build;
         let suits = if build.short_prompts { SMALL } else { USUAL };
         let allowed = self.config().answer.context_tokens.unwrap_or(suits);
-        let window = self
-            .chat()
-            .await
-            .ok()
-            .and_then(|model| model.context_window());
         let around = AROUND + build.caps.answer as usize;
+        let window = self.services.window();
         let room = window.map_or(usize::MAX, |window| window.saturating_sub(around));
         allowed.min(room).min(asked.unwrap_or(usize::MAX))
     }

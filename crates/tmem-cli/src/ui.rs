@@ -17,7 +17,8 @@ pub(crate) struct Ui {
     quiet: bool,
     bars: MultiProgress,
     tasks: Mutex<BTreeMap<String, Task>>,
-    plain: Option<Mutex<Instant>>,
+    /// When something was last told without a terminal.
+    plain: Option<Mutex<Option<Instant>>>,
 }
 
 struct Task {
@@ -38,7 +39,7 @@ impl Ui {
             quiet,
             bars: MultiProgress::with_draw_target(target),
             tasks: Mutex::default(),
-            plain: (!terminal && !quiet).then(|| Mutex::new(Instant::now())),
+            plain: (!terminal && !quiet).then(Mutex::default),
         }
     }
 
@@ -96,13 +97,15 @@ impl Ui {
     }
 
     fn task(&self, name: &str) -> Task {
-        let style = ProgressStyle::with_template("{prefix:>24} {bar:30} {pos}/{len} {msg}")
-            .expect("the template is well formed");
+        let style =
+            ProgressStyle::with_template("{prefix:>24} {bar:30} {pos}/{len} {elapsed} {msg}")
+                .expect("the template is well formed");
         let bar = self
             .bars
             .add(ProgressBar::new(0))
             .with_prefix(name.to_owned());
         bar.set_style(style);
+        bar.enable_steady_tick(Duration::from_secs(1));
         Task {
             bar,
             done: 0,
@@ -115,8 +118,8 @@ impl Ui {
     fn tell_plainly(&self, tasks: &BTreeMap<String, Task>) {
         let Some(last) = &self.plain else { return };
         let mut last = last.lock().expect("no holder panics");
-        if last.elapsed() >= PLAIN_INTERVAL {
-            *last = Instant::now();
+        if last.is_none_or(|last| last.elapsed() >= PLAIN_INTERVAL) {
+            *last = Some(Instant::now());
             let open = tasks.iter().filter(|(_, task)| task.done < task.total);
             let said = open.map(|(name, task)| format!("{name} {}/{}", task.done, task.total));
             line(&said.collect::<Vec<_>>().join(", "));

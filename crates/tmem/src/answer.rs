@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tmem_llm::{ChatModel, Finish, LlmError, Reply};
-use tmem_model::{SceneId, TurnId};
+use tmem_model::{SceneId, TurnId, text};
 use tmem_retrieve::{Context, RetrieveConfig};
 
 use crate::error::TmemError;
@@ -45,9 +45,8 @@ impl Tmem {
         question: &Question,
         config: &RetrieveConfig,
     ) -> Result<Answer, TmemError> {
-        let mut config = config.clone();
-        config.token_budget = Some(self.evidence_tokens(config.token_budget));
-        let recalled = self.recall(question, &config).await?;
+        let room = self.evidence_tokens(config.token_budget);
+        let recalled = self.recall_within(question, config, room).await?;
         if recalled.context.is_empty() {
             let (turns, scenes) = Default::default();
             return Ok(Answer {
@@ -59,7 +58,7 @@ impl Tmem {
             });
         }
         let model = self.chat().await?;
-        let text = self.asked(&*model, question, &recalled).await?;
+        let text = self.asked(&*model, question, &recalled, room).await?;
         let cited = Cited::of(&text, &recalled.context);
         Ok(Answer {
             text,
@@ -70,15 +69,35 @@ impl Tmem {
         })
     }
 
+    /// Evidence that fits; where no piece fits whole, all of it, to be cut.
+    async fn recall_within(
+        &self,
+        question: &Question,
+        config: &RetrieveConfig,
+        room: usize,
+    ) -> Result<Recalled, TmemError> {
+        let within = |token_budget| RetrieveConfig {
+            token_budget,
+            ..config.clone()
+        };
+        let recalled = self.recall(question, &within(Some(room))).await?;
+        if recalled.context.is_empty() && recalled.trace.over_budget > 0 {
+            return self.recall(question, &within(None)).await;
+        }
+        Ok(recalled)
+    }
+
     async fn asked(
         &self,
         model: &dyn ChatModel,
         question: &Question,
         recalled: &Recalled,
+        room: usize,
     ) -> Result<String, TmemError> {
         let evidence = recalled.context.render();
+        let evidence = cut(&evidence, room + AROUND / 2);
         let (build, prompts) = (&self.config().build, self.prompts());
-        let request = tmem_build::answer(&question.text, &evidence, question.at, build, prompts);
+        let request = tmem_build::answer(&question.text, evidence, question.at, build, prompts);
         let reply = model.complete(&request).await?;
         Ok(said(&request.prompt.name, model.name(), reply)?)
     }
@@ -93,6 +112,15 @@ impl Tmem {
         let room = window.map_or(usize::MAX, |window| window.saturating_sub(around));
         allowed.min(room).min(asked.unwrap_or(usize::MAX))
     }
+}
+
+/// As much of the text as has at most so many tokens.
+fn cut(text: &str, tokens: usize) -> &str {
+    let mut kept = text;
+    while text::estimate_tokens(kept) > tokens {
+        kept = text::truncate(kept, kept.len() * 4 / 5);
+    }
+    kept
 }
 
 fn said(prompt: &str, model: &str, reply: Reply) -> Result<String, LlmError> {

@@ -302,3 +302,122 @@ impl Losses {
             .extend(words.filter(|word| !stays(word)).cloned());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str = r#"{
+        "format": "tmem-memory/1", "conversation": "c", "speakers": ["Ana", "Bo"],
+        "turns": [
+            {"id": "1", "speaker": "Ana", "text": "I sold the blue boat.", "at": "2024-01-01T10:00:00"},
+            {"id": "2", "speaker": "Bo", "text": "My knee hurts.", "at": "2024-01-01T10:01:00"},
+            {"id": "3", "speaker": "Ana", "text": "I bought a tent.", "at": "2024-02-01T10:00:00"}],
+        "scenes": [
+            {"id": "s001", "turns": ["1", "2"], "title": "Boat and knee", "summary": "A sale, a pain.",
+             "narrative": "n", "scene_trigger": {"situation": "sailing"},
+             "horizon_triggers": [{"dimension": "change", "text": "letting go"}]},
+            {"id": "s002", "turns": ["3"], "title": "Tent", "summary": "A purchase.", "narrative": "n"}],
+        "topics": [{"id": "t01", "title": "Boat", "keywords": ["boat", "tent"],
+                    "scenes": ["s001", "s002"]}],
+        "items": [
+            {"id": "i0001", "kind": "atomic", "text": "Ana sold her boat.", "scenes": ["s001"],
+             "turns": ["1"], "triggers": [{"entity": "boats", "bridge": "a trip", "rationale": "r"}]},
+            {"id": "i0002", "kind": "atomic", "text": "Bo has a sore knee.", "scenes": ["s001"],
+             "turns": ["2"], "triggers": []},
+            {"id": "i0003", "kind": "connected", "text": "Ana trades.", "scenes": ["s001", "s002"],
+             "turns": ["1", "3"], "triggers": []}],
+        "personas": [{"speaker": "Ana", "summary": "Ana trades things."}]}"#;
+
+    fn memory() -> Memory {
+        let document = tmem_model::Document::parse(DOCUMENT).expect("a document");
+        let mut memory = Memory::new();
+        let change = document.into_change(&memory).expect("a sound document");
+        memory.apply(&change).expect("a sound memory");
+        memory
+    }
+
+    /// Forgets, and tells what is left and what was counted.
+    #[track_caller]
+    fn forget(target: &Target) -> (Memory, Losses) {
+        let mut memory = memory();
+        let change = change(&memory, &Jobs::default(), target).expect("it is there");
+        let losses = Losses::of(&memory, &change);
+        memory.apply(&change).expect("what is left holds together");
+        (memory, losses)
+    }
+
+    fn turn(local: &str) -> TurnId {
+        TurnId::new(&ConversationId::new("c").expect("a name"), local).expect("an id")
+    }
+
+    /// Whether any text that is left has `word`.
+    fn says(memory: &Memory, word: &str) -> bool {
+        let id = ConversationId::new("c").expect("a name");
+        let document = tmem_model::Document::of(memory, &id);
+        document.is_some_and(|document| document.to_json().to_lowercase().contains(word))
+    }
+
+    #[test]
+    fn what_rests_on_a_forgotten_turn_goes_and_the_rest_stays() {
+        let (memory, losses) = forget(&Target::Turn(turn("1")));
+        assert!(!says(&memory, "boat") && !says(&memory, "trade"));
+        let items: Vec<&str> = memory.items().map(|item| item.id.local()).collect();
+        assert_eq!(items, ["i0002"]);
+        let expect = Forgotten {
+            turns: 1,
+            scenes_to_rewrite: 1,
+            items: 2,
+            triggers: 3,
+            personas: 1,
+            ..Forgotten::default()
+        };
+        assert_eq!(losses.report, expect);
+    }
+
+    #[test]
+    fn every_text_that_goes_is_looked_for_in_the_log() {
+        let (_, losses) = forget(&Target::Turn(turn("1")));
+        let gone = [
+            "I sold the blue boat.",
+            "sailing",
+            "letting go",
+            "a trip",
+            "Ana trades things.",
+        ];
+        for text in gone {
+            assert!(losses.texts.iter().any(|lost| lost == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_scene_goes_with_its_turns() {
+        let id = turn("3");
+        let (memory, losses) = forget(&Target::Before("2024-01-15".parse().expect("a date")));
+        assert_eq!((losses.report.turns, losses.report.scenes), (2, 1));
+        assert!(memory.turn(&id).is_some() && !says(&memory, "knee"));
+    }
+
+    #[test]
+    fn an_item_goes_alone() {
+        let item = ItemId::new(&ConversationId::new("c").expect("a name"), "i0002").expect("an id");
+        let (memory, losses) = forget(&Target::Item(item));
+        assert_eq!((losses.report.items, losses.report.turns), (1, 0));
+        assert!(says(&memory, "my knee hurts") && !says(&memory, "sore knee"));
+    }
+
+    #[test]
+    fn a_forgotten_speaker_is_no_longer_listed() {
+        let (memory, losses) = forget(&Target::Speaker("Ana".to_owned()));
+        assert_eq!(losses.report.turns, 2);
+        let id = ConversationId::new("c").expect("a name");
+        assert_eq!(memory.speakers(&id), ["Bo"]);
+    }
+
+    #[test]
+    fn what_is_not_there_cannot_be_forgotten() {
+        let nobody = Target::Speaker("Cem".to_owned());
+        assert!(change(&memory(), &Jobs::default(), &nobody).is_none());
+        assert!(change(&memory(), &Jobs::default(), &Target::Turn(turn("9"))).is_none());
+    }
+}

@@ -80,6 +80,16 @@ impl Services {
             .cloned()
     }
 
+    /// Tokens of prompt and reply together, as far as that is known without loading the model.
+    pub(crate) fn window(&self) -> Option<usize> {
+        let injected = self
+            .injected
+            .chat
+            .as_ref()
+            .and_then(|model| model.context_window());
+        injected.or(self.config.llm.context_window)
+    }
+
     /// The encoder, or why there is none.
     pub(crate) async fn encoder(&self) -> Result<Arc<dyn Encoder>, String> {
         let make = || async {

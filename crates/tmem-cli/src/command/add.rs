@@ -6,10 +6,11 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::json;
 use tmem::ingest::{self, Conversation};
 use tmem::model::ConversationId;
-use tmem::{Added, Tmem};
+use tmem::{Added, Tmem, TmemError};
 
 use super::build;
 use crate::args::Add;
+use crate::hint;
 use crate::outcome::{Exit, Outcome};
 use crate::session::Session;
 use crate::ui::{self, Ui};
@@ -32,9 +33,33 @@ pub(crate) async fn run(args: &Add, session: Session, ui: &Ui) -> Result<Outcome
     stored.tell(ui);
     let built = match args.no_build {
         true => None,
-        false => Some(build::work(&tmem, &build::Order::from(args), ui).await?),
+        false => built(&tmem, args, &stored, ui).await?,
     };
-    Ok(outcome(&input, &stored, built))
+    let unbuilt = !args.no_build && built.is_none();
+    let outcome = outcome(&input, &stored, built);
+    Ok(if unbuilt {
+        outcome.exit(Exit::Unfinished)
+    } else {
+        outcome
+    })
+}
+
+/// What was built; `None` if there is no model to build with. The turns are stored either way.
+async fn built(tmem: &Tmem, args: &Add, stored: &Stored, ui: &Ui) -> Result<Option<build::Built>> {
+    let error = match build::work(tmem, &build::Order::from(args), ui).await {
+        Ok(built) => return Ok(Some(built)),
+        Err(error) => error,
+    };
+    let modelless = matches!(error.downcast_ref(), Some(TmemError::NoModel(_)));
+    if !modelless {
+        stored.lines().iter().for_each(|line| ui.note(line));
+        return Err(error);
+    }
+    ui::line(&format!("error: nothing was built: {error:#}"));
+    hint::of(&error)
+        .iter()
+        .for_each(|hint| ui::line(&format!("hint: {hint}")));
+    Ok(None)
 }
 
 /// What was read and what could not be.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::home::{GARDEN, Home};
+use crate::home::{GARDEN, Home, Ran};
 use crate::server::{Act, Server, reply};
 
 /// A home whose language model is at `server`.
@@ -80,6 +80,47 @@ fn a_build_that_is_killed_goes_on_and_pays_for_no_call_twice() {
     let twice = server.counts().into_iter().filter(|(_, count)| *count > 1);
     let hung = server.seen()[3].to_string();
     assert_eq!(twice.collect::<Vec<_>>(), [(hung, 2)]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_lets_the_calls_under_way_end_and_says_how_to_go_on() {
+    let server = Server::start(|number, _| {
+        if number == 2 {
+            std::thread::sleep(std::time::Duration::from_secs(2));
+        }
+        Act::Answer
+    });
+    let home = garden(&server).env("TMEM_LLM_CONCURRENCY", "1");
+    let mut command = home.command(&["add", "garden.txt"]);
+    let piped = std::process::Stdio::piped;
+    let child = command.stdout(piped()).stderr(piped()).spawn().unwrap();
+    server.wait_for(3);
+    let interrupt = ["-INT".to_owned(), child.id().to_string()];
+    assert!(
+        std::process::Command::new("kill")
+            .args(interrupt)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let ran = Ran(child.wait_with_output().unwrap()).exits(3);
+    ran.says("stopped as asked").warns("`tmem build` resumes");
+    assert_eq!(server.seen().len(), 3);
+    home.run(&["build"]).exits(0);
+    assert!(server.counts().values().all(|count| *count == 1));
+}
+
+#[test]
+fn without_a_language_model_turns_are_stored_and_the_way_to_one_is_told() {
+    let home = Home::new();
+    home.file("garden.txt", GARDEN);
+    let ran = home
+        .run(&["add", "garden.txt"])
+        .exits(3)
+        .says("6 turns stored");
+    ran.warns("nothing was built").warns("tmem models pull");
+    home.run(&["recall", "crutches"]).exits(0).says("crutches");
 }
 
 #[test]

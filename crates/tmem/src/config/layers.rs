@@ -246,9 +246,11 @@ impl Source<'_> {
             .as_ref()
             .map(|value| value.as_str().unwrap_or_default());
         let base = of(named).map_err(wrong)?;
-        let mut merged = Table::try_from(base).expect("presets hold nothing TOML cannot say");
-        merge(&mut merged, given);
-        self.parse(name, Value::Table(merged))
+        self.parse::<T>(name, Value::Table(given.clone()))?;
+        // As JSON, for TOML cannot say that a key of the preset is empty.
+        let mut merged = json(&base);
+        merge(&mut merged, json(&given));
+        serde_json::from_value(merged).map_err(|error| wrong(&error.to_string()))
     }
 
     fn parse<T: DeserializeOwned>(&self, section: &str, value: Value) -> Result<T, ConfigError> {
@@ -286,15 +288,19 @@ impl Source<'_> {
     }
 }
 
-/// Lays `over` onto `base`, tables within tables too.
-fn merge(base: &mut Table, over: Table) {
-    for (key, value) in over {
-        match (base.get_mut(&key), value) {
-            (Some(Value::Table(inner)), Value::Table(given)) => merge(inner, given),
-            (_, value) => {
-                base.insert(key, value);
+fn json(value: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(value).expect("settings hold nothing that JSON cannot say")
+}
+
+/// Lays `over` onto `base`, objects within objects too.
+fn merge(base: &mut serde_json::Value, over: serde_json::Value) {
+    match (base, over) {
+        (serde_json::Value::Object(base), serde_json::Value::Object(over)) => {
+            for (key, value) in over {
+                merge(base.entry(key).or_insert(serde_json::Value::Null), value);
             }
         }
+        (base, over) => *base = over,
     }
 }
 

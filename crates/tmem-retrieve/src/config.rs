@@ -125,7 +125,7 @@ impl RetrieveConfig {
             scene_pool: 24,
             trigger_top_k: 10,
             trigger_threshold: None,
-            background_correction: 0.6,
+            background_correction: 0.7,
             cue_fusion: CueFusion::Scores,
             cue_weights: CueWeights::default(),
             association_floor: Some(0.0),

@@ -12,11 +12,11 @@ fn a_person_can_read_why_each_piece_is_there() {
         topics that let scenes pass
           kitchen/t02, kitchen/t01, kitchen/t03
         scenes by similarity
-          kitchen/s002 (0.033: words #1 at 2.461, meaning #1 at 0.265, dialogue #1 at 0.083, horizon trigger #3 at 0.000, bridges of its items #2 at 0.000)
+          kitchen/s002 (0.033: words #1 at 2.461, meaning #1 at 0.265, dialogue #1 at 0.064, horizon trigger #3 at 0.000, bridges of its items #2 at 0.000)
             through topic kitchen/t02, "Home"
             dialogue of scene kitchen/s002: "I water the fern every morning" [cosine 0.19, in general 0.18]
         scenes by trigger
-          kitchen/s007 (0.907: meaning #7 at 0.000, dialogue #5 at -0.126, horizon trigger #1 at 0.516, bridges of its items #7 at 0.000)
+          kitchen/s007 (0.886: meaning #7 at 0.000, dialogue #5 at -0.147, horizon trigger #1 at 0.516, bridges of its items #7 at 0.000)
             through topic kitchen/t01, "Health and food"
             horizon trigger (consequence) of scene kitchen/s007: "The team looks for somewhere to dine together" [cosine 0.52, in general 0.00]
         items by similarity

@@ -8,12 +8,8 @@ use anyhow::{Context, Result};
 
 use crate::shell;
 
-/// The last one shares no word with the turns that answer it.
-const QUESTIONS: [&str; 3] = [
-    "When did the bicycle workshop open?",
-    "What is the name of Mara's niece?",
-    "We found a rooftop restaurant on top of a skyscraper for his birthday. Any worries?",
-];
+/// A line each. The last one shares no word with the turns that answer it.
+pub(crate) const QUESTIONS: &str = include_str!("../../fixtures/demo/questions.txt");
 
 /// What the embedded run needs, as `tmem models list` names it.
 const MODELS: [&str; 3] = ["onnxruntime", "all-MiniLM-L6-v2", "qwen2.5-coder-1.5b"];
@@ -37,7 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let demo = Demo::new(&args.data, recorded)?;
     demo.build(args.turns)?;
     QUESTIONS
-        .iter()
+        .lines()
         .try_for_each(|question| demo.ask(question))?;
     println!("\nThe memory is in {}; ask it more:", args.data.display());
     println!(

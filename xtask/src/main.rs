@@ -16,6 +16,8 @@ mod shell;
 
 #[cfg(feature = "bench")]
 mod bench;
+#[cfg(feature = "bench")]
+mod record;
 
 use anyhow::Result;
 use clap::Parser;
@@ -41,7 +43,16 @@ enum Task {
     /// LoCoMo-Plus: cue recall, isolated, with control, and pooled.
     #[command(disable_help_flag = true)]
     BenchLocomoPlus(shell::Passed),
+    /// LongMemEval-S: evidence recall by question type.
+    #[command(disable_help_flag = true)]
+    BenchLongmemeval(shell::Passed),
+    /// For maintainers: record the vectors and answers that `demo --recorded` replays.
+    #[command(disable_help_flag = true)]
+    RecordDemo(shell::Passed),
 }
+
+/// Links the engine, as the benchmarks do.
+const RECORD: &str = "record-demo";
 
 fn main() -> Result<()> {
     match Task::parse() {
@@ -50,12 +61,17 @@ fn main() -> Result<()> {
         Task::Layers => layers::run(),
         Task::BenchLocomo(args) => bench("bench-locomo", &args),
         Task::BenchLocomoPlus(args) => bench("bench-locomo-plus", &args),
+        Task::BenchLongmemeval(args) => bench("bench-longmemeval", &args),
+        Task::RecordDemo(args) => bench(RECORD, &args),
     }
 }
 
 #[cfg(feature = "bench")]
 fn bench(name: &str, args: &shell::Passed) -> Result<()> {
-    bench::run(name, &args.rest)
+    match name {
+        RECORD => record::run(&args.rest),
+        _ => bench::run(name, &args.rest),
+    }
 }
 
 /// Builds this program with its benchmarks, in sight of the user, and hands the call on.

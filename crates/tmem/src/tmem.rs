@@ -102,7 +102,6 @@ impl Tmem {
     }
 
     /// Opens a memory with models of your own.
-    #[must_use]
     pub fn builder(options: Options) -> crate::Builder {
         crate::Builder::new(options)
     }

@@ -94,9 +94,10 @@ fn http(config: &EmbedConfig) -> Result<Arc<dyn Encoder>, String> {
     let spec = spec(config).expect("an endpoint's encoder has a spec");
     let client = tmem_http::Client::new(super::endpoint::of_encoder(config));
     let client = client.map_err(|error| error.to_string())?;
-    let mut options = HttpOptions::default();
-    options.batch = config.batch;
-    options.send_dimensions = config.dimensions.is_some();
+    let options = HttpOptions {
+        batch: config.batch,
+        send_dimensions: config.dimensions.is_some(),
+    };
     Ok(Arc::new(HttpEncoder::with_options(client, spec, options)))
 }
 

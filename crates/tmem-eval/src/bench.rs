@@ -12,7 +12,6 @@ pub use variant::Sweep;
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest, Sha256};
 use tmem_retrieve::{RetrieveConfig, Switch};
 
 use crate::answer::{AnswerRun, Graded, Models, run};
@@ -139,7 +138,8 @@ impl Bench<'_> {
         let config = serde_json::to_string(&systems).expect("configurations are plain data");
         Manifest {
             benchmark: benchmark.to_owned(),
-            config_sha256: crate::answer::prompt::hex(Sha256::digest(config.as_bytes()).as_slice()),
+            config_sha256: crate::results::sha256(config.as_bytes()),
+            order: self.systems.iter().map(|one| one.name.clone()).collect(),
             systems,
             encoder: self
                 .encoder

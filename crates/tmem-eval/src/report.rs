@@ -9,5 +9,5 @@ pub mod published;
 pub mod table;
 
 pub use html::html;
-pub use markdown::markdown;
+pub use markdown::{chapter, extra_tables, markdown};
 pub use table::{Table, main_table};

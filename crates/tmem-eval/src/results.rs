@@ -10,6 +10,7 @@ pub use scores::{Answered, CueScores, Pooled, RankSpread, Scores};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::stat::Difference;
 
@@ -41,6 +42,9 @@ pub struct Manifest {
     pub commit: String,
     /// SHA-256 of the configurations of all systems.
     pub config_sha256: String,
+    /// Names of the systems in the order of the tables.
+    #[serde(default)]
+    pub order: Vec<String>,
     /// The configurations.
     pub systems: BTreeMap<String, serde_json::Value>,
     /// SHA-256 of each data file, by its role.
@@ -195,6 +199,15 @@ pub struct RetrievedIds {
     pub turns: Vec<String>,
 }
 
+/// Hex SHA-256, as the manifest gives it for data and configurations.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
 impl Results {
     /// JSON with a blank of indent and a line feed at the end.
     #[must_use]
@@ -205,6 +218,12 @@ impl Results {
         self.serialize(&mut writer).expect("results are plain data");
         out.push(b'\n');
         String::from_utf8(out).expect("JSON is UTF-8")
+    }
+
+    /// Systems with their scores, in the order of the tables.
+    pub fn systems(&self) -> impl Iterator<Item = (&String, &Summary)> {
+        let known = self.manifest.order.iter();
+        known.filter_map(|name| self.summary.get_key_value(name))
     }
 
     /// The metric that stands for the benchmark where one is needed.

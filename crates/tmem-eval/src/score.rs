@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::answer::Outcome;
 use crate::metric::{deviation, mean, quantile};
 use crate::results::{Answered, CueScores, Pooled, RankSpread, Reach, Row, Scores, Summary};
 use crate::stat::{Difference, bootstrap, paired_bootstrap};
@@ -138,8 +139,15 @@ fn cues(rows: &[&Row]) -> CueScores {
         mean(rows.iter().map(hit)).unwrap_or_default()
     };
     let held = |row: &&&Row| f64::from(u8::from(row.cue_in_context == Some(true)));
+    let cue_in_context = mean(rows.iter().map(held));
+    if rows.iter().all(|row| row.cue_rank.is_none()) {
+        return CueScores {
+            cue_in_context,
+            ..CueScores::default()
+        };
+    }
     CueScores {
-        cue_in_context: mean(rows.iter().map(held)),
+        cue_in_context,
         cue_recall: KS.into_iter().map(|k| (k, within(k))).collect(),
         rank: spread(&rows),
     }
@@ -173,68 +181,55 @@ fn answers(rows: &[&Row], scores: &mut Scores) {
         .copied()
         .filter(|row| !row.answers.is_empty())
         .collect();
-    let runs = answered
-        .iter()
-        .map(|row| row.answers.len())
-        .max()
-        .unwrap_or(0);
-    if runs == 0 {
+    if answered.is_empty() {
         return;
     }
-    let all = || answered.iter().flat_map(|row| &row.answers);
-    let judged = |pick: fn(&Answered) -> Option<&crate::answer::Outcome>| -> Vec<f64> {
-        let run = |n: usize| {
-            let one = |row: &&Row| {
-                let verdict = row.answers.get(n).and_then(pick);
-                verdict.map_or(0.0, crate::answer::Outcome::score)
-            };
-            mean(answered.iter().map(one)).unwrap_or_default()
-        };
-        (0..runs).map(run).collect()
-    };
-    let has_strict = all().any(|answer| answer.judge_strict.is_some());
-    let (lenient, strict) = (
-        judged(|a| a.judge.as_ref()),
-        judged(|a| a.judge_strict.as_ref()),
-    );
+    let all: Vec<&Answered> = answered.iter().flat_map(|row| &row.answers).collect();
+    let lenient = by_run(&answered, |answer| answer.judge.as_ref());
     scores.answer_questions = Some(answered.len());
     scores.judge = mean(lenient.iter().copied());
     scores.judge_deviation = deviation(&lenient);
-    if has_strict {
+    if all.iter().any(|answer| answer.judge_strict.is_some()) {
+        let strict = by_run(&answered, |answer| answer.judge_strict.as_ref());
         scores.judge_strict = mean(strict.iter().copied());
         scores.judge_strict_deviation = deviation(&strict);
     }
-    let has_gold = |row: &&&Row| row.answers.iter().any(|answer| answer.f1.is_some());
-    let gold: Vec<&&Row> = answered.iter().filter(has_gold).collect();
-    let over_gold = |pick: fn(&Answered) -> Option<f64>| {
-        mean(
-            gold.iter()
-                .flat_map(|row| &row.answers)
-                .map(|answer| pick(answer).unwrap_or(0.0)),
-        )
+    scores.f1 = over_gold(&answered, |answer| answer.f1);
+    scores.f1_normalised = over_gold(&answered, |answer| answer.f1_normalised);
+    let given = all.iter().filter(|answer| !answer.prediction.is_empty());
+    scores.answer_tokens = mean(given.map(|answer| answer.tokens));
+    let count = |is: fn(&Answered) -> bool| Some(all.iter().filter(|answer| is(answer)).count());
+    scores.answer_failures = count(|answer| answer.failure.is_some());
+    scores.judge_failures =
+        count(|answer| verdicts(answer).any(|one| matches!(one, Outcome::Failed(_))));
+    scores.waiting =
+        count(|answer| answer.waiting || verdicts(answer).any(|one| *one == Outcome::Pending));
+}
+
+fn verdicts(answer: &Answered) -> impl Iterator<Item = &Outcome> {
+    answer.judge.iter().chain(&answer.judge_strict)
+}
+
+/// Share of right answers in each run.
+fn by_run(rows: &[&Row], pick: fn(&Answered) -> Option<&Outcome>) -> Vec<f64> {
+    let runs = rows.iter().map(|row| row.answers.len()).max().unwrap_or(0);
+    let run = |n: usize| {
+        let one = |row: &&Row| {
+            row.answers
+                .get(n)
+                .and_then(pick)
+                .map_or(0.0, Outcome::score)
+        };
+        mean(rows.iter().map(one)).unwrap_or_default()
     };
-    scores.f1 = over_gold(|answer| answer.f1);
-    scores.f1_normalised = over_gold(|answer| answer.f1_normalised);
-    scores.answer_tokens = mean(
-        all()
-            .filter(|a| !a.prediction.is_empty())
-            .map(|answer| answer.tokens),
-    );
-    scores.answer_failures = Some(all().filter(|answer| answer.failure.is_some()).count());
-    let failed =
-        |o: &Option<crate::answer::Outcome>| matches!(o, Some(crate::answer::Outcome::Failed(_)));
-    scores.judge_failures = Some(
-        all()
-            .filter(|a| failed(&a.judge) || failed(&a.judge_strict))
-            .count(),
-    );
-    let pending =
-        |o: &Option<crate::answer::Outcome>| matches!(o, Some(crate::answer::Outcome::Pending));
-    scores.waiting = Some(
-        all()
-            .filter(|a| a.waiting || pending(&a.judge) || pending(&a.judge_strict))
-            .count(),
-    );
+    (0..runs).map(run).collect()
+}
+
+/// Mean over answers to questions that have a gold answer; one that failed counts as 0.
+fn over_gold(rows: &[&Row], pick: fn(&Answered) -> Option<f64>) -> Option<f64> {
+    let has_gold = |row: &&&Row| row.answers.iter().any(|answer| answer.f1.is_some());
+    let answers = rows.iter().filter(has_gold).flat_map(|row| &row.answers);
+    mean(answers.map(|answer| pick(answer).unwrap_or(0.0)))
 }
 
 /// Which lists and channels reached the cues of `rows` (isolated protocol).

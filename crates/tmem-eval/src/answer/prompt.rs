@@ -1,7 +1,6 @@
 //! The prompts of answering and judging: files of `prompts/`, filled in one pass.
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use tmem_llm::{Message, Params, Prompt, ReplySchema, Request, Role};
 
 /// Which answer protocol is used on LoCoMo.
@@ -82,7 +81,7 @@ impl EvalPrompts {
     /// Hex SHA-256 of its file.
     #[must_use]
     pub fn hash(self) -> String {
-        hex(Sha256::digest(self.file().text.as_bytes()).as_slice())
+        crate::results::sha256(self.file().text.as_bytes())
     }
 
     fn is_judge(self) -> bool {
@@ -127,11 +126,6 @@ impl EvalPrompts {
             },
         }
     }
-}
-
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Version, constant part, template.

@@ -386,8 +386,9 @@ fn protocol(bench: &Bench<'_>) -> Vec<String> {
         "Isolated: each cue alone in its host conversation, dated a gap before the query, which comes \
          a week after the last session and is never part of the memory."
             .to_owned(),
-        "Cue in context: the context shows turns or the summary of the cue's scene, or an item of it. \
-         Evidence recall counts the cue's turns word for word or as sources of an item."
+        "Cue in context: the cue's scene is in the context, word for word or as its summary (an item \
+         of it where the scene layer is off, a turn of it for flat systems). Evidence recall counts \
+         the cue's turns, word for word or as sources of an item."
             .to_owned(),
         "Cue recall at k: rank in the list that admits associative scenes; where a system has no quota \
          for them, in its ranking of scenes; for flat systems, of pieces."

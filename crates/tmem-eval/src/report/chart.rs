@@ -120,6 +120,8 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// `(low, high)` per point, or empty.
     pub intervals: Vec<(f64, f64)>,
+    /// Which colour it has, counted from 0; equal systems have equal colours in all charts.
+    pub colour: usize,
     /// A control or a published figure: drawn dashed.
     pub dashed: bool,
 }
@@ -129,8 +131,8 @@ pub struct Series {
 pub fn lines(title: &str, x: &Axis, y: &Axis, series: &[Series]) -> String {
     let frame = Frame::new(title, x, y, 560.0, 320.0, frame::legend_rows(series));
     let mut svg = frame.open();
-    for (place, one) in series.iter().enumerate() {
-        line(&mut svg, &frame, place, one);
+    for one in series {
+        line(&mut svg, &frame, one);
     }
     frame.legend(&mut svg, series);
     frame.close(svg)
@@ -142,9 +144,9 @@ pub fn points(title: &str, x: &Axis, y: &Axis, series: &[Series]) -> String {
     let frame = Frame::new(title, x, y, 640.0, 400.0, 0);
     let mut svg = frame.open();
     let mut labels = Vec::new();
-    for (place, one) in series.iter().enumerate() {
-        interval_bars(&mut svg, &frame, place, one);
-        marks(&mut svg, &frame, place, one, 5.0);
+    for one in series {
+        interval_bars(&mut svg, &frame, one);
+        marks(&mut svg, &frame, one, 5.0);
         labels.extend(
             one.points
                 .iter()
@@ -155,28 +157,28 @@ pub fn points(title: &str, x: &Axis, y: &Axis, series: &[Series]) -> String {
     frame.close(svg)
 }
 
-fn line(svg: &mut String, frame: &Frame<'_>, place: usize, series: &Series) {
+fn line(svg: &mut String, frame: &Frame<'_>, series: &Series) {
     let points: Vec<String> = series
         .points
         .iter()
         .map(|point| frame.at(*point))
         .map(|(x, y)| format!("{x:.1},{y:.1}"))
         .collect();
-    interval_bars(svg, frame, place, series);
+    interval_bars(svg, frame, series);
     let _ = write!(
         svg,
         r#"<polyline points="{}" fill="none" stroke="{}" stroke-width="2"{}/>"#,
         points.join(" "),
-        colour(place),
-        dash(place, series.dashed)
+        colour(series.colour),
+        dash(series.colour, series.dashed)
     );
-    marks(svg, frame, place, series, 3.5);
+    marks(svg, frame, series, 3.5);
 }
 
-fn marks(svg: &mut String, frame: &Frame<'_>, place: usize, series: &Series, radius: f64) {
+fn marks(svg: &mut String, frame: &Frame<'_>, series: &Series, radius: f64) {
     let (fill, stroke) = match series.dashed {
-        true => ("var(--page)".to_owned(), colour(place)),
-        false => (colour(place), "var(--page)".to_owned()),
+        true => ("var(--page)".to_owned(), colour(series.colour)),
+        false => (colour(series.colour), "var(--page)".to_owned()),
     };
     for point in &series.points {
         let (x, y) = frame.at(*point);
@@ -190,7 +192,7 @@ fn marks(svg: &mut String, frame: &Frame<'_>, place: usize, series: &Series, rad
     }
 }
 
-fn interval_bars(svg: &mut String, frame: &Frame<'_>, place: usize, series: &Series) {
+fn interval_bars(svg: &mut String, frame: &Frame<'_>, series: &Series) {
     for (point, (low, high)) in series.points.iter().zip(&series.intervals) {
         let (x, bottom) = frame.at((point.0, *low));
         let (_, top) = frame.at((point.0, *high));
@@ -198,7 +200,7 @@ fn interval_bars(svg: &mut String, frame: &Frame<'_>, place: usize, series: &Ser
             svg,
             r#"<path d="M{x:.1} {bottom:.1}V{top:.1}M{0:.1} {bottom:.1}h8M{0:.1} {top:.1}h8" stroke="{1}" stroke-width="1.5" fill="none" opacity="0.6"/>"#,
             x - 4.0,
-            colour(place)
+            colour(series.colour)
         );
     }
 }

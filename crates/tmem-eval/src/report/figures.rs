@@ -20,9 +20,9 @@ pub struct Figure {
 pub fn figures(results: &Results, beside: Option<&Results>) -> Vec<Figure> {
     let all = [
         tokens(results),
-        recall_curves(results),
         cue_curves(results),
         pooled_curves(results),
+        recall_curves(results),
         ablations(results, beside),
         differences(results),
         sweeps(results),
@@ -55,7 +55,7 @@ fn headline_title(results: &Results) -> &'static str {
 
 /// What the context costs and what it holds.
 fn tokens(results: &Results) -> Option<Figure> {
-    let point = |(name, summary): (&String, &crate::results::Summary)| {
+    let point = |(colour, (name, summary)): (usize, (&String, &crate::results::Summary))| {
         let at = (
             summary.overall.context_tokens?,
             pct(headline(results, &summary.overall)?),
@@ -66,7 +66,7 @@ fn tokens(results: &Results) -> Option<Figure> {
             ..Series::default()
         })
     };
-    let series: Vec<Series> = results.summary.iter().filter_map(point).collect();
+    let series: Vec<Series> = results.systems().enumerate().filter_map(point).collect();
     let x = Axis::log(
         "mean tokens of context (log scale)",
         series.iter().map(|s| s.points[0].0),
@@ -129,7 +129,7 @@ fn curves(
     (x, y): (&str, &str),
     curve: impl Fn(&Scores) -> BTreeMap<usize, f64>,
 ) -> Option<String> {
-    let line = |(name, summary): (&String, &crate::results::Summary)| {
+    let line = |(colour, (name, summary)): (usize, (&String, &crate::results::Summary))| {
         let points: Vec<_> = curve(&summary.overall)
             .into_iter()
             .map(|(k, v)| (k as f64, pct(v)))
@@ -137,10 +137,11 @@ fn curves(
         (!points.is_empty()).then(|| Series {
             name: name.clone(),
             points,
+            colour,
             ..Series::default()
         })
     };
-    let series: Vec<Series> = results.summary.iter().filter_map(line).collect();
+    let series: Vec<Series> = results.systems().enumerate().filter_map(line).collect();
     let keys: Vec<f64> = series
         .iter()
         .flat_map(|s| s.points.iter().map(|p| p.0))
@@ -330,8 +331,8 @@ fn sweeps(results: &Results) -> Option<Figure> {
         .map(|parameter| sweep(results, parameter, least))
         .collect();
     (!charts.is_empty()).then(|| Figure {
-        caption: "One budget changed at a time, the others at their configured values; the filled \
-                  square marks the configured value. Bars are 95 % intervals."
+        caption: "One budget changed at a time, the others at their configured values; the other \
+                  colour marks the configured value. Bars are 95 % intervals."
             .into(),
         charts,
     })
@@ -357,7 +358,7 @@ fn sweep(results: &Results, parameter: &str, least: f64) -> String {
         ),
         points: points.iter().filter_map(at).collect(),
         intervals: points.iter().filter_map(interval).collect(),
-        dashed: false,
+        ..Series::default()
     };
     let default = points
         .iter()
@@ -367,6 +368,7 @@ fn sweep(results: &Results, parameter: &str, least: f64) -> String {
     let marked = Series {
         name: "configured".into(),
         points: default,
+        colour: 1,
         ..Series::default()
     };
     let lows = series
@@ -400,7 +402,7 @@ fn gap(results: &Results, beside: Option<&Results>) -> Option<Figure> {
             reference: None,
         })
     };
-    let mut rows: Vec<Dot> = locomo.summary.iter().filter_map(row).collect();
+    let mut rows: Vec<Dot> = locomo.systems().filter_map(row).collect();
     for one in published::PUBLISHED {
         if let (Some(here), Some(there)) = (one.locomo, one.plus) {
             let name = format!("{} (published)", one.system);

@@ -2,14 +2,37 @@
 
 use super::published::{ABLATIONS, ABLATIONS_SOURCE, PUBLISHED};
 use super::table::{ABSENT, Table, count, main_table, percent, whole};
-use crate::results::{Results, Scores};
+use crate::results::{Results, Row, Scores};
 use crate::stat::Difference;
+
+const PUBLISHED_TITLE: &str = "Published figures";
 
 /// The report as Markdown.
 #[must_use]
 pub fn markdown(results: &Results) -> String {
     let tables: String = tables(results).iter().map(Table::to_markdown).collect();
     format!("# {}\n\n{}\n{tables}", title(results), protocol(results))
+}
+
+/// The tables alone, as a chapter of a larger document.
+#[must_use]
+pub fn chapter(results: &Results) -> String {
+    let tables = tables(results)
+        .into_iter()
+        .filter(|table| table.title != PUBLISHED_TITLE);
+    let tables: String = tables
+        .map(|table| format!("#{}", table.to_markdown()))
+        .collect();
+    format!("{}\n{tables}", protocol(results))
+}
+
+/// Tables beside the main one that belong on a terminal.
+#[must_use]
+pub fn extra_tables(results: &Results) -> Vec<Table> {
+    let all = [answers(results), ablations(results), sweeps(results)];
+    all.into_iter()
+        .filter(|table| !table.rows.is_empty())
+        .collect()
 }
 
 /// What the report is called.
@@ -105,7 +128,7 @@ fn by_relation(results: &Results) -> Table {
     if !results.is_plus() {
         return table;
     }
-    for (system, summary) in &results.summary {
+    for (system, summary) in results.systems() {
         for (relation, scores) in &summary.by_category {
             let control = scores
                 .control
@@ -134,7 +157,7 @@ fn at_k(results: &Results) -> Table {
          to 4.",
         &["system, list", "@1", "@3", "@5", "@10", "@20"],
     );
-    for (system, summary) in &results.summary {
+    for (system, summary) in results.systems() {
         for (list, at) in &summary.overall.recall_at {
             let all = summary.overall.all_hit_at.get(list);
             let cell = |k| match (at.get(&k), all.and_then(|all| all.get(&k))) {
@@ -162,7 +185,7 @@ fn at_tokens(results: &Results) -> Table {
         "Percent. Pieces in rank order, turn by turn, each turn once, up to the first that does not fit.",
         &["system", "500", "1000", "2000", "4000"],
     );
-    for (system, summary) in &results.summary {
+    for (system, summary) in results.systems() {
         let at = &summary.overall.recall_at_tokens;
         if !at.is_empty() {
             let cells = [500, 1000, 2000, 4000].map(|budget| percent(at.get(&budget).copied()));
@@ -179,7 +202,7 @@ fn ranks(results: &Results) -> Table {
          conversation, under the control, and pooled.",
         &["system, protocol", "25 %", "median", "75 %", "90 %"],
     );
-    for (system, summary) in &results.summary {
+    for (system, summary) in results.systems() {
         let all = &summary.overall;
         let control = all.control.as_ref().and_then(|control| control.rank);
         let pooled = all.pooled.as_ref().and_then(|pooled| pooled.cues.rank);
@@ -271,7 +294,7 @@ fn answers(results: &Results) -> Table {
          where no answer exists, which is why 5 stands apart.",
         &ANSWER_HEAD,
     );
-    for (system, summary) in &results.summary {
+    for (system, summary) in results.systems() {
         if summary.overall.judge.is_some() {
             table.push(
                 [system.clone()]
@@ -281,20 +304,67 @@ fn answers(results: &Results) -> Table {
             );
         }
     }
+    if results.manifest.benchmark == "locomo" && !table.rows.is_empty() {
+        table.push(refusing("always refusing", answer_rows(results, None)));
+    }
     table.without_empty_columns()
+}
+
+/// The answered rows of the first system, of one category or (`None`) of 1 to 4.
+fn answer_rows<'a>(
+    results: &'a Results,
+    category: Option<&'a str>,
+) -> impl Iterator<Item = &'a Row> {
+    let first = results.manifest.order.first();
+    let rows = results
+        .rows
+        .iter()
+        .filter(move |row| Some(&row.system) == first);
+    let rows = rows.filter(|row| !row.answers.is_empty());
+    rows.filter(move |row| match category {
+        Some(category) => row.category == category,
+        None => row.category_number != Some(5),
+    })
+}
+
+/// What a system would score that says `not mentioned` to everything: right where no answer exists.
+fn refusing<'a>(name: &str, rows: impl Iterator<Item = &'a Row>) -> Vec<String> {
+    let right = |row: &Row| f64::from(u8::from(row.answers.iter().all(|a| a.f1.is_none())));
+    let scores: Vec<f64> = rows
+        .map(|row| {
+            if row.category_number == Some(5) {
+                right(row)
+            } else {
+                0.0
+            }
+        })
+        .collect();
+    let share = percent(crate::metric::mean(scores.iter().copied()));
+    let mut cells = vec![
+        name.to_owned(),
+        scores.len().to_string(),
+        share.clone(),
+        share,
+    ];
+    cells.resize(ANSWER_HEAD.len(), ABSENT.to_owned());
+    cells
 }
 
 fn answers_by_category(results: &Results) -> Table {
     let mut head = ANSWER_HEAD;
     head[0] = "system, category";
     let mut table = Table::new("Answers by category", "As above.", &head);
-    for (system, summary) in &results.summary {
+    for (system, summary) in results.systems() {
         for (category, scores) in &summary.by_category {
             if scores.judge.is_some() {
                 let name = format!("{system}, {category}");
                 table.push([name].into_iter().chain(answer_cells(scores)).collect());
             }
         }
+    }
+    if !table.rows.is_empty() && results.manifest.benchmark == "locomo" {
+        let rows = answer_rows(results, Some("adversarial"));
+        table.push(refusing("always refusing, adversarial", rows));
     }
     table.without_empty_columns()
 }
@@ -404,7 +474,7 @@ fn published(results: &Results) -> Table {
         "gap",
         "source",
     ];
-    let mut table = Table::new("Published figures", note, &head);
+    let mut table = Table::new(PUBLISHED_TITLE, note, &head);
     if results.manifest.benchmark == "longmemeval" {
         return table;
     }

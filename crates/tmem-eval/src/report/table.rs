@@ -148,7 +148,7 @@ fn locomo_table(results: &Results) -> Table {
             "tokens",
         ],
     );
-    for (system, summary) in &results.summary {
+    for (system, summary) in results.systems() {
         let of = |name: &str| {
             percent(
                 summary
@@ -197,7 +197,7 @@ fn plus_table(results: &Results) -> Table {
             "tokens",
         ],
     );
-    for (system, summary) in &results.summary {
+    for (system, summary) in results.systems() {
         table.push(plus_row(system, &summary.overall));
     }
     table.without_empty_columns()

@@ -40,7 +40,8 @@ pub struct Reached {
 pub struct Found {
     /// Turns of the context: word for word, or as sources of an item in it.
     pub held: BTreeSet<TurnId>,
-    /// The same and turns of scenes of which the context shows the summary alone.
+    /// Turns of the scenes in the context, shown word for word or as a summary (flat systems and a
+    /// scene layer that is off: the same as `held`).
     pub reached: BTreeSet<TurnId>,
     /// Estimated tokens of the evidence.
     pub tokens: f64,
@@ -71,7 +72,7 @@ impl Found {
         }
     }
 
-    /// Whether the context shows some of `turns` or their summary.
+    /// Whether the scene of some of `turns` is in the context.
     #[must_use]
     pub fn reaches(&self, turns: &[TurnId]) -> bool {
         turns.iter().any(|turn| self.reached.contains(turn))

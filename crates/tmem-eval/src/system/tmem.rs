@@ -29,7 +29,7 @@ pub(super) fn find(world: &World, config: &RetrieveConfig, ask: &Ask) -> Result<
         ..config.clone()
     };
     let recall = Retriever::new(memory, indices).recall(&query, &config);
-    let mut found = found(memory, &recall.context);
+    let mut found = found(memory, &recall.context, config.scene_layer);
     if ask.write {
         found.text = recall.context.render();
     }
@@ -46,16 +46,16 @@ pub(super) fn find(world: &World, config: &RetrieveConfig, ask: &Ask) -> Result<
     Ok(found)
 }
 
-fn found(memory: &Memory, context: &Context) -> Found {
+fn found(memory: &Memory, context: &Context, scene_layer: bool) -> Found {
     let held: BTreeSet<TurnId> = context.cited_turns().into_iter().cloned().collect();
     let scenes = context
         .scenes
         .iter()
         .flat_map(|scene| memory.scene_turns(&scene.id));
-    let reached = scenes
-        .map(|turn| turn.id.clone())
-        .chain(held.iter().cloned())
-        .collect();
+    let reached = match scene_layer {
+        true => scenes.map(|turn| turn.id.clone()).collect(),
+        false => held.clone(),
+    };
     Found {
         held,
         reached,

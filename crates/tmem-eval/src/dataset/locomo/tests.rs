@@ -108,5 +108,5 @@ fn a_file_that_is_something_else_is_refused_with_the_place() {
     let message = |text: &str| load(text).expect_err("not LoCoMo").to_string();
     expect!["LoCoMo: file: not a list of conversations"].assert_eq(&message("{}"));
     expect!["LoCoMo: conversation-1: no object `conversation`"].assert_eq(&message("[{}]"));
-    expect!["LoCoMo: file: expected value at line 1 column 1"].assert_eq(&message("no"));
+    expect!["LoCoMo: file: expected value at line 1 column 1"].assert_eq(&message("?"));
 }

@@ -120,14 +120,14 @@ impl<'a> Frame<'a> {
     /// Names with their marks, below the chart, row by row.
     pub(super) fn legend(&self, svg: &mut String, series: &[Series]) {
         let placed = place_legend(series);
-        for (place, (one, (row, x))) in series.iter().zip(placed).enumerate() {
+        for (one, (row, x)) in series.iter().zip(placed) {
             let y = self.height + LEGEND_ROW * row as f64 + 8.0;
             let _ = write!(
                 svg,
                 r#"<line x1="{x:.1}" x2="{:.1}" y1="{y:.1}" y2="{y:.1}" stroke="{}" stroke-width="2.5"{}/><text x="{:.1}" y="{:.1}" class="legend">{}</text>"#,
                 x + 20.0,
-                colour(place),
-                dash(place, one.dashed),
+                colour(one.colour),
+                dash(one.colour, one.dashed),
                 x + 26.0,
                 y + 4.0,
                 escape(&one.name)

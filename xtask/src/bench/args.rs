@@ -1,0 +1,222 @@
+//! What the benchmarks take on the command line.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{ArgAction, Args, Parser, ValueEnum};
+use tmem::retrieve::{Preset, RetrieveConfig, Switch};
+use tmem_eval::Sweep;
+use tmem_eval::answer::AnswerPrompt;
+use tmem_eval::dataset::Dialogue;
+
+const SOURCES: &str = "\
+Data (nothing is fetched, nothing of it is in this repository):
+  locomo.json or locomo10.json   LoCoMo, https://github.com/snap-research/locomo, data/locomo10.json;
+                                 CC BY-NC 4.0
+  locomo_plus.json               LoCoMo-Plus, https://github.com/xjtuleeyf/Locomo-Plus,
+                                 data/locomo_plus.json; no licence stated
+  longmemeval_s.json             LongMemEval-S, https://github.com/xiaowu0162/LongMemEval; MIT
+  <conversation>.json,           memory documents (tmem-memory/1), as `tmem export` writes them, and
+  plus-cues.json                 memories of the cues; conversations without one are skipped and counted
+
+Without --data, the folder is $TMEM_DATA/data/locomo; without --memories, $TMEM_DATA/memories.
+Vectors are kept by encoder and text in --cache, so that a second run encodes nothing.";
+
+/// LoCoMo: evidence recall by category, baselines, ablations, sweeps, answers and judges.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask bench-locomo", after_help = SOURCES)]
+pub(super) struct LocomoArgs {
+    #[command(flatten)]
+    pub(super) shared: Shared,
+}
+
+/// LoCoMo-Plus: cue recall by relation, each cue alone in its host, with control, and pooled.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask bench-locomo-plus", after_help = SOURCES)]
+pub(super) struct PlusArgs {
+    #[command(flatten)]
+    pub(super) shared: Shared,
+    /// Also search all cues and conversations in one memory.
+    #[arg(long)]
+    pub(super) pooled: bool,
+    /// Ask queries of other samples too (`--control=false` leaves it out: no figure without it).
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_value_t = true, default_missing_value = "true")]
+    pub(super) control: bool,
+    /// Queries of other samples per cue.
+    #[arg(long, default_value_t = 5)]
+    pub(super) controls: usize,
+}
+
+/// LongMemEval-S: evidence recall by question type.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask bench-longmemeval", after_help = SOURCES)]
+pub(super) struct LongMemEvalArgs {
+    #[command(flatten)]
+    pub(super) shared: Shared,
+}
+
+/// Which answer prompt LoCoMo's questions get.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Protocol {
+    /// At most six words.
+    Short,
+    /// Seven open steps, then the answer.
+    Cot,
+}
+
+impl From<Protocol> for AnswerPrompt {
+    fn from(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Short => Self::Short,
+            Protocol::Cot => Self::Cot,
+        }
+    }
+}
+
+/// What all benchmarks take.
+#[derive(Debug, Args)]
+pub(super) struct Shared {
+    /// Folder of the data files.
+    #[arg(long, value_name = "DIR")]
+    pub(super) data: Option<PathBuf>,
+    /// Folder of the memory documents.
+    #[arg(long, value_name = "DIR")]
+    pub(super) memories: Option<PathBuf>,
+    /// Only these conversations.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    conversations: Vec<String>,
+    /// Print what the loader counted, and stop.
+    #[arg(long)]
+    pub(super) audit: bool,
+    /// Score retrieval alone, which needs no language model (so it is without --answer-model).
+    #[arg(long, conflicts_with_all = ["answer_model", "judge_model"])]
+    retrieval_only: bool,
+    /// Systems: tmem, tmem-paper, tmem-wide, presets, no-trigger, full-context, flat-rag,
+    /// flat-rag-<turn|window|chunk|session>-<bm25|dense|rrf>, flat-rag-all, all.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "tmem,tmem-paper,tmem-wide,no-trigger,flat-rag,full-context"
+    )]
+    pub(super) systems: Vec<String>,
+    /// Settings of the system `tmem`: a `tmem.toml`, of which [retrieve] is read.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Preset of the system `tmem`, where --config does not say otherwise.
+    #[arg(long, default_value = "balanced")]
+    preset: Preset,
+    /// Components of the system `tmem` to leave out: SL, IC, ET+BT, PS, TF, ST, HT, ST+HT.
+    #[arg(long, value_delimiter = ',')]
+    without: Vec<Switch>,
+    /// Switch components off one at a time: `all`, or some of the names above.
+    #[arg(long, value_delimiter = ',')]
+    ablate: Vec<String>,
+    /// Change budgets one at a time: `all` (kT, kS, kI, R), or some of them, or kA.
+    #[arg(long, value_delimiter = ',')]
+    sweep: Vec<String>,
+    /// Tokens that flat systems may put into the context.
+    #[arg(long, default_value_t = tmem_eval::system::FLAT_BUDGET)]
+    pub(super) flat_tokens: f64,
+    /// Folder of the encoder's files, as `tmem models pull` lays them out.
+    #[arg(long, env = "TMEM_MODELS", value_name = "DIR")]
+    pub(super) models: Option<PathBuf>,
+    /// all-MiniLM-L6-v2, bge-m3, hash (for tests), or none (words alone).
+    #[arg(long, default_value = "all-MiniLM-L6-v2")]
+    pub(super) encoder: String,
+    /// Folder in which vectors are kept.
+    #[arg(long, value_name = "DIR")]
+    pub(super) cache: Option<PathBuf>,
+    /// Model that answers; with it, answers are scored too.
+    #[arg(long, value_name = "NAME", requires = "judge_model")]
+    pub(super) answer_model: Option<String>,
+    /// Model that judges.
+    #[arg(long, value_name = "NAME", requires = "answer_model")]
+    pub(super) judge_model: Option<String>,
+    /// OpenAI-compatible endpoint of the models.
+    #[arg(
+        long,
+        env = "TMEM_LLM_BASE_URL",
+        default_value = "https://api.openai.com/v1"
+    )]
+    pub(super) base_url: String,
+    /// Another endpoint for the judge.
+    #[arg(long, value_name = "URL")]
+    pub(super) judge_base_url: Option<String>,
+    /// Environment variable that holds the key.
+    #[arg(long, default_value = "OPENAI_API_KEY")]
+    pub(super) api_key_env: String,
+    /// Questions worked on at a time.
+    #[arg(long, default_value_t = 8)]
+    pub(super) concurrency: usize,
+    /// Answer protocol.
+    #[arg(long, value_enum, default_value = "short")]
+    pub(super) answer_prompt: Protocol,
+    /// Independent runs; their deviation is printed.
+    #[arg(long, default_value_t = 1)]
+    pub(super) runs: usize,
+    /// Log of all calls (JSON Lines): what it answers is not asked again.
+    #[arg(long, value_name = "FILE")]
+    pub(super) log: Option<PathBuf>,
+    /// Answer from this log alone; a call that it lacks is an error.
+    #[arg(long, value_name = "FILE", conflicts_with = "log")]
+    pub(super) replay: Option<PathBuf>,
+    /// Ask no model: write calls that wait to this file, in the OpenAI Batch format.
+    #[arg(long, value_name = "FILE", requires = "log")]
+    pub(super) batch_export: Option<PathBuf>,
+    /// Read answers of such a batch into the log first.
+    #[arg(long, value_name = "FILE", requires = "log")]
+    pub(super) batch_import: Option<PathBuf>,
+    /// Results of the other benchmark, for figures that need both.
+    #[arg(long, value_name = "RESULTS_JSON")]
+    pub(super) beside: Option<PathBuf>,
+    /// Folder for results.json, report.md and report.html.
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    pub(super) out: PathBuf,
+    /// Also write the tables into this Markdown file, between the marks of this benchmark.
+    #[arg(long, value_name = "FILE")]
+    pub(super) docs: Option<PathBuf>,
+    /// Seed of the intervals.
+    #[arg(long, default_value_t = 7)]
+    pub(super) seed: u64,
+    /// No progress bars.
+    #[arg(long)]
+    pub(super) quiet: bool,
+}
+
+impl Shared {
+    /// The configuration of the system `tmem`.
+    pub(super) fn base(&self) -> Result<RetrieveConfig> {
+        let mut layers = tmem::Layers::new().flag("retrieve.preset", self.preset.name());
+        if let Some(path) = &self.config {
+            layers = tmem::Layers::new().file(path)?;
+        }
+        let config = layers.resolve().context("reading the settings of tmem")?;
+        Ok(self
+            .without
+            .iter()
+            .fold(config.retrieve, |config, switch| config.without(*switch)))
+    }
+
+    /// The switches of `--ablate`.
+    pub(super) fn switches(&self) -> Result<Vec<Switch>> {
+        if self.ablate.iter().any(|name| name == "all") {
+            return Ok(Switch::ALL.to_vec());
+        }
+        self.ablate.iter().map(|name| Ok(name.parse()?)).collect()
+    }
+
+    /// The budgets of `--sweep`; all is the paper's four.
+    pub(super) fn sweeps(&self) -> Result<Vec<Sweep>> {
+        if self.sweep.iter().any(|name| name == "all") {
+            return Ok(Sweep::ALL[..4].to_vec());
+        }
+        self.sweep.iter().map(|name| Ok(name.parse()?)).collect()
+    }
+
+    /// Drops what `--conversations` does not name.
+    pub(super) fn keep_named(&self, dialogues: &mut Vec<Dialogue>) {
+        let named =
+            |dialogue: &Dialogue| self.conversations.iter().any(|n| n == dialogue.id.as_str());
+        dialogues.retain(|dialogue| self.conversations.is_empty() || named(dialogue));
+    }
+}

@@ -133,7 +133,7 @@ impl<'a> Context<'a> {
 }
 
 /// How often the text of turns is shortened before a single target is given up.
-const CLIPS: u32 = 3;
+pub(crate) const CLIPS: u32 = 3;
 
 /// How often a batch can be halved until one is left.
 pub(crate) fn halvings(batch: usize) -> u32 {

@@ -33,6 +33,7 @@ mod prompts;
 mod reply;
 mod schema;
 mod settled;
+mod split;
 mod stage;
 mod step;
 mod touched;

@@ -9,6 +9,7 @@ use crate::context::{Context, Inputs};
 use crate::draft::draft;
 use crate::jobs::{FLUSH, Jobs, done};
 use crate::prompts::Prompts;
+use crate::split;
 use crate::stage::{
     close, cut, facts, item_triggers, items, personas, scene_triggers, segment, topics, write,
 };
@@ -80,7 +81,8 @@ pub async fn ask(
     config: &BuildConfig,
     prompts: &Prompts,
 ) -> Asked {
-    let ctx = inputs.context(&step.conversation, config);
+    let conversation = step.conversation.clone();
+    let ctx = inputs.context(&conversation, config);
     let Some(draft) = draft(&ctx, &step, prompts) else {
         return Asked::local(step);
     };
@@ -99,11 +101,13 @@ pub async fn ask(
         Ok(extracted) => (Answer::Value(extracted.value), extracted.partial),
         Err(error) => (answer_of(&error), false),
     };
-    Asked {
+    let mut asked = Asked {
         step,
         answer,
         partial,
-    }
+    };
+    split::pass_over(&ctx, &mut asked, prompts);
+    asked
 }
 
 /// Makes the answer a change of the memory as it is now, and of the step's jobs.
@@ -119,9 +123,9 @@ pub fn accept(asked: &Asked, inputs: Inputs<'_>, config: &BuildConfig) -> Change
             Err(why) => unanswered(&ctx, step, JobState::Failed, &why),
         },
         Answer::Waiting(why) => unanswered(&ctx, step, JobState::Pending, why),
-        Answer::Refused(why) if step.targets().len() > 1 => smaller(&ctx, step, why),
+        Answer::Refused(why) if step.targets().len() > 1 => split::smaller(&ctx, step, why),
         Answer::Refused(why) => unanswered(&ctx, step, JobState::Refused, why),
-        Answer::TooLarge(why) => smaller(&ctx, step, why),
+        Answer::TooLarge(why) => split::smaller(&ctx, step, why),
         Answer::Failed(why) => unanswered(&ctx, step, JobState::Failed, why),
     }
 }
@@ -222,15 +226,19 @@ fn answer_of(error: &LlmError) -> Answer {
     }
 }
 
-/// The error with its causes.
-fn told(error: &dyn std::error::Error) -> String {
+/// The error with its causes, and what to do about it.
+fn told(error: &LlmError) -> String {
     let mut text = error.to_string();
-    let mut cause = error.source();
+    let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
         text = format!("{text}: {error}");
         cause = error.source();
     }
-    tmem_model::text::ellipsis(&text, 500)
+    let text = tmem_model::text::ellipsis(&text, 500);
+    match error.hint() {
+        Some(hint) => format!("{text}; {hint}"),
+        None => text,
+    }
 }
 
 fn local(ctx: &Context<'_>, step: &Step) -> Change {
@@ -269,41 +277,6 @@ fn unanswered(ctx: &Context<'_>, step: &Step, state: JobState, why: &str) -> Cha
         let mut job = ctx.because(step.stage, target, state, why);
         let before = ctx.jobs.get(ctx.conversation, step.stage, target);
         job.result = before.and_then(|job| job.result.clone());
-        job
-    };
-    Change {
-        jobs: step.targets().iter().map(row).collect(),
-        ..Change::default()
-    }
-}
-
-/// The step's work again, in halves; at the floor it is given up.
-fn smaller(ctx: &Context<'_>, step: &Step, why: &str) -> Change {
-    let (config, stage) = (ctx.config, step.stage);
-    let batch = match &step.work {
-        Work::Window(window) => {
-            let jobs = vec![segment::too_large(ctx, window, why)];
-            return Change {
-                jobs,
-                ..Change::default()
-            };
-        }
-        Work::Persona { turns, .. } => turns.len(),
-        Work::Topic(_) => config.items_scenes,
-        _ => match stage {
-            Stage::Topics => config.topic_block,
-            Stage::ItemTriggers => config.item_trigger_batch,
-            Stage::SceneTriggers => config.scene_trigger_batch,
-            _ => config.write_batch,
-        },
-    };
-    let row = |target: &String| {
-        let mut job = ctx.again(stage, target, step.level, batch, why);
-        if let Work::Persona { speaker, .. } = &step.work {
-            job.result = job
-                .result
-                .map(|result| personas::keeps(ctx, speaker, result));
-        }
         job
     };
     Change {

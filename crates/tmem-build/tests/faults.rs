@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
 use common::{Bench, Script, conversation, dialogue, read};
 use serde_json::{Value, json};
 use tmem_build::{BuildConfig, Segmenter, retry};
@@ -677,4 +680,40 @@ fn what_is_kept_of_a_cut_reply_is_marked_as_partial() {
         reason,
         "the reply was cut; what was complete of it was taken"
     );
+}
+
+/// Builds with a model that fails every call and counts how often each request came.
+#[track_caller]
+fn check_no_call_comes_twice(failure: fn(String) -> LlmError) {
+    let asked: Arc<Mutex<BTreeMap<String, usize>>> = Arc::default();
+    let mut bench = Bench::new(BuildConfig::default());
+    let seen = Arc::clone(&asked);
+    bench.model = Box::new(move |request| {
+        if request.prompt.name == "segment" {
+            return Ok(Reply::text(json!({"ends": [3]}).to_string()));
+        }
+        let key = format!("{:?}", request.messages);
+        *seen.lock().unwrap().entry(key).or_default() += 1;
+        Err(failure(request.prompt.name.clone()))
+    });
+    bench.add(&talk(&SIX));
+    bench.flush();
+    bench.build();
+    assert_eq!(bench.jobs.count(JobState::Pending), 0);
+    let asked = asked.lock().unwrap();
+    let twice = asked.iter().find(|(_, count)| **count > 1);
+    assert_eq!(twice, None, "of {} calls", asked.len());
+}
+
+#[test]
+fn a_split_that_changes_nothing_is_not_asked_for() {
+    check_no_call_comes_twice(|prompt| LlmError::CutOff {
+        prompt,
+        model: "m".into(),
+        cap: 100,
+    });
+    check_no_call_comes_twice(|prompt| LlmError::Refused {
+        prompt,
+        reason: "no".into(),
+    });
 }

@@ -28,13 +28,7 @@ fn next(ctx: &Context<'_>, speaker: &str) -> Option<(u32, Work)> {
     }
     let level = ctx.level(Stage::Personas, speaker);
     let (said, flushed) = unread(ctx, speaker);
-    let most = ctx.config.persona_tokens >> level.min(31);
-    let mut tokens = 0;
-    let fits = |turn: &&&Turn| {
-        tokens += text::estimate_tokens(&turn.content()) + 8;
-        tokens <= most
-    };
-    let full = said.iter().take_while(fits).count().max(1);
+    let full = chunk(ctx, &said, level);
     let due = if full < said.len() { full } else { flushed };
     let turns: Vec<TurnId> = said
         .iter()
@@ -47,8 +41,19 @@ fn next(ctx: &Context<'_>, speaker: &str) -> Option<(u32, Work)> {
     (!turns.is_empty() && enough).then_some((level, Work::Persona { speaker, turns }))
 }
 
+/// How many of these turns make a full chunk when chunks were split `level` times.
+pub(crate) fn chunk(ctx: &Context<'_>, said: &[&Turn], level: u32) -> usize {
+    let most = ctx.config.persona_tokens >> level.min(31);
+    let mut tokens = 0;
+    let fits = |turn: &&&Turn| {
+        tokens += text::estimate_tokens(&turn.content()) + 8;
+        tokens <= most
+    };
+    said.iter().take_while(fits).count().max(1)
+}
+
 /// A speaker's turns that the persona does not cover, and how many of them lie before the last flush.
-fn unread<'a>(ctx: &Context<'a>, speaker: &str) -> (Vec<&'a Turn>, usize) {
+pub(crate) fn unread<'a>(ctx: &Context<'a>, speaker: &str) -> (Vec<&'a Turn>, usize) {
     let upto = upto(ctx, speaker);
     let marked = |turn: &Turn| {
         let target = format!("{FLUSH}{}", turn.id.local());

@@ -422,7 +422,9 @@ fn odd_characters_are_mended_and_named() {
     );
     refused(
         r#"{"id": "a\u0000", "speaker": "A", "text": "x"}"#,
-        expect![[r#"line 1: `id` id "a\0" holds a character that ids may not hold"#]],
+        expect![[
+            r#"line 1: `id` cannot be used: id "a\0" holds a character that ids may not hold"#
+        ]],
     );
 }
 
@@ -465,13 +467,19 @@ fn what_is_no_conversation_is_refused_with_a_way_out() {
     refused(
         "{\"speaker\": \"A\", \"text\": \"x\"}\n{\"speaker\": \"A\", ",
         expect![
-            "it begins like JSON and is none; JSON Lines take one object a line: EOF while parsing a value at line 2 column 17"
+            "line 2: what begins here is no JSON; JSON Lines take one object a line: EOF while parsing a value at line 2 column 17"
+        ],
+    );
+    refused(
+        "{\"speaker\": \"A\", \"text\":\n{\"speaker\": \"B\", \"text\": \"x\"}\n",
+        expect![
+            "line 1: what begins here is no JSON; JSON Lines take one object a line: EOF while parsing an object at line 3 column 0"
         ],
     );
     refused(
         &"[".repeat(100_000),
         expect![
-            "it begins like JSON and is none; JSON Lines take one object a line: recursion limit exceeded at line 1 column 128"
+            "line 1: what begins here is no JSON; JSON Lines take one object a line: recursion limit exceeded at line 1 column 128"
         ],
     );
     refused(

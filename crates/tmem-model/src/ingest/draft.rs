@@ -146,7 +146,7 @@ fn valid_id(place: &str, id: String) -> Result<String, IngestError> {
     let any = ConversationId::new("any").expect("a plain word is a valid name");
     match TurnId::new(&any, &id) {
         Ok(_) => Ok(id),
-        Err(error) => Err(field(place, "id", error.to_string())),
+        Err(error) => Err(field(place, "id", format!("cannot be used: {error}"))),
     }
 }
 

@@ -10,9 +10,14 @@ pub enum IngestError {
     /// Bytes that are no text.
     #[error("it is no text: {0}; save it as UTF-8")]
     Binary(String),
-    /// JSON that does not parse; the source names line and column.
-    #[error("it begins like JSON and is none; JSON Lines take one object a line")]
-    Json(#[source] serde_json::Error),
+    /// JSON that does not parse; the source names line and column of where it went wrong.
+    #[error("{place}: what begins here is no JSON; JSON Lines take one object a line")]
+    Json {
+        /// Where it begins.
+        place: String,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
     /// JSON in no known format.
     #[error(
         "{place}: {found}; known are LoCoMo samples, OpenAI chats (`messages`, or `role` and \

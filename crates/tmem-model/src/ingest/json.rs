@@ -18,9 +18,12 @@ pub(super) fn parse(text: &str, options: &Options) -> Result<Vec<Conversation>, 
     let mut values = Deserializer::from_str(&text).into_iter::<Value>();
     let mut lines = Lines::new(&text);
     loop {
-        let line = lines.at(values.byte_offset());
-        let Some(value) = values.next() else { break };
-        reader.value(&format!("line {line}"), value.map_err(IngestError::Json)?)?;
+        let place = format!("line {}", lines.at(values.byte_offset()));
+        match values.next() {
+            None => break,
+            Some(Ok(value)) => reader.value(&place, value)?,
+            Some(Err(source)) => return Err(IngestError::Json { place, source }),
+        }
     }
     Ok(reader
         .drafts

@@ -228,11 +228,14 @@ async fn ask(tmem: &Tmem) -> Result<Vec<String>> {
     Ok(tmem.batch_export()?.0.lines().map(str::to_owned).collect())
 }
 
+/// A text in its role, with its vector.
+type Noted = (TextRole, String, Vec<f32>);
+
 /// An encoder that remembers what it was asked.
 #[derive(Clone)]
 struct Noting {
     encoder: Arc<OnnxEncoder>,
-    noted: Arc<Mutex<Vec<(TextRole, String, Vec<f32>)>>>,
+    noted: Arc<Mutex<Vec<Noted>>>,
 }
 
 #[async_trait]

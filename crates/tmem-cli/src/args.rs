@@ -127,6 +127,9 @@ pub(crate) struct Add {
     /// Name of the conversation [default: the one in the file, or the file's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) conversation: Option<String>,
+    /// Leave out turns that contain this text, such as what a framework injects (repeatable)
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) skip: Vec<String>,
     /// Store only; build later
     #[arg(long)]
     pub(crate) no_build: bool,

@@ -75,7 +75,7 @@ impl Input {
             bad: Vec::new(),
         };
         for path in &args.files {
-            match conversations(path, args.conversation.as_deref()) {
+            match conversations(path, args) {
                 Ok(named) => input.good.push((path.clone(), named)),
                 Err(error) => input.bad.push((path.clone(), error)),
             }
@@ -189,9 +189,13 @@ fn outcome(input: &Input, stored: &Stored, built: Option<build::Built>) -> Outco
     Outcome::new(lines.join("\n"), json).exit(exit)
 }
 
-fn conversations(path: &Path, name: Option<&str>) -> Result<Vec<Named>> {
+fn conversations(path: &Path, args: &Add) -> Result<Vec<Named>> {
+    let name = args.conversation.as_deref();
     let text = super::read(path)?;
-    let parsed = ingest::parse(&text, &ingest::Options::default())?;
+    let options = ingest::Options {
+        skip: args.skip.clone(),
+    };
+    let parsed = ingest::parse(&text, &options)?;
     ensure!(
         name.is_none() || parsed.len() == 1,
         "it holds {} conversations, which --conversation would make one of",

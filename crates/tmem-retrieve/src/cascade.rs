@@ -136,9 +136,15 @@ impl Pass<'_> {
         chosen
     }
 
+    /// Whether topics decide which scenes pass. Words alone reach few titles, and would keep scenes
+    /// out that say the very word.
+    pub(crate) fn filters_topics(&self) -> bool {
+        self.config.topic_filter && self.vector.is_some()
+    }
+
     /// Step 1: R_T, the topics that let their scenes pass.
     fn choose_topics(&mut self, chosen: &mut Chosen) {
-        if self.config.topic_filter {
+        if self.filters_topics() {
             let allowed = self.scope.topics.clone();
             chosen.topics = self.similarity(Kind::Topic, View::Topic, allowed.as_ref());
             chosen.passed = chosen.topics.keys().take(self.config.top_topics).collect();
@@ -150,7 +156,7 @@ impl Pass<'_> {
         chosen.cue = self.with_search(SceneCue::rank).unwrap_or_default();
         let allowed = self.scope.scenes.clone();
         let mut scenes = self.similarity(Kind::Scene, View::Scene, allowed.as_ref());
-        if self.config.topic_filter {
+        if self.filters_topics() {
             let mut pool = self.passed_scenes(&chosen.passed);
             chosen
                 .cue

@@ -78,7 +78,7 @@ impl Pass<'_> {
         let passed = topics.iter().filter(|topic| chosen.passed.contains(topic));
         let passed = passed.map(|&topic| self.indices.topics()[topic as usize].clone());
         let mut ways: Vec<Via> = passed.map(|topic| self.by_topic(topic)).collect();
-        if !self.config.topic_filter || topics.is_empty() {
+        if !self.filters_topics() || topics.is_empty() {
             ways.push(Via::Unfiltered);
         }
         let fired = chosen.cue.fired(key);

@@ -433,6 +433,13 @@ fn without_a_vector_words_alone_still_find() {
 }
 
 #[test]
+fn without_a_vector_no_scene_is_kept_out_because_its_topic_lacks_the_word() {
+    let world = World::of(&[kitchen()]);
+    let recall = world.recall(&Query::new("prawns", None), &small());
+    assert_eq!(scenes(&recall), [("s007", false)]);
+}
+
+#[test]
 fn a_vector_of_another_encoder_is_told_and_words_still_find() {
     let world = World::of(&[kitchen()]);
     let vector = Vector::try_from(vec![1.0, 0.0, 0.0]).ok();

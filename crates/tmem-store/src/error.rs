@@ -36,7 +36,10 @@ pub enum StoreError {
         source: rusqlite::Error,
     },
     /// The file cannot be opened.
-    #[error("cannot open {}", path.display())]
+    #[error(
+        "cannot open {}; even to read, files are made beside it, so use a folder that can be written to",
+        path.display()
+    )]
     Open {
         /// The file.
         path: PathBuf,
@@ -104,13 +107,23 @@ pub enum StoreError {
     #[error("other processes are reading; deleted content stays in the file until a later purge")]
     Busy,
     /// SQLite failed.
-    #[error("{doing} failed")]
+    #[error("{doing} failed{}", way_out(source))]
     Sql {
         /// At what.
         doing: &'static str,
         /// Why.
         source: rusqlite::Error,
     },
+}
+
+/// What to do about a file that turns out to be damaged.
+fn way_out(source: &rusqlite::Error) -> &'static str {
+    match source.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
+            ", for the file is damaged; put a backup in its place or move it away"
+        }
+        _ => "",
+    }
 }
 
 /// Why a name cannot be that of a space.

@@ -255,6 +255,33 @@ fn a_file_that_is_no_store_is_refused_and_left_alone() {
 }
 
 #[test]
+fn damage_that_shows_only_on_reading_names_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    store
+        .commit(&space("x"), &turns("c", &["one", "two"]))
+        .unwrap();
+    drop(store);
+    let path = folder.path().join(FILE);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[8192..].fill(0xAA);
+    std::fs::write(&path, bytes).unwrap();
+    let opened = Store::open_existing(folder.path());
+    let error = opened
+        .and_then(|store| store.load(&space("x")))
+        .unwrap_err();
+    assert!(error.to_string().contains("backup"), "{error:?}");
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_names_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(FILE)).unwrap();
+    let error = Store::open(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("can be written to"), "{error}");
+}
+
+#[test]
 fn a_newer_schema_is_refused_with_both_numbers() {
     let folder = tempfile::tempdir().unwrap();
     drop(Store::open(folder.path()).unwrap());

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use tmem::model::DateTime;
 
 /// Long-term conversational memory that anticipates.
 #[derive(Debug, Parser)]
@@ -168,8 +169,8 @@ pub(crate) struct Asker {
     #[arg(long, value_name = "NAME")]
     pub(crate) speaker: Option<String>,
     /// As of this date: later turns are not there yet
-    #[arg(long, value_name = "DATE")]
-    pub(crate) at: Option<String>,
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) at: Option<DateTime>,
     /// Only this conversation
     #[arg(long, value_name = "NAME")]
     pub(crate) conversation: Option<String>,
@@ -348,8 +349,8 @@ pub(crate) struct Forget {
     #[arg(long = "conversation", id = "forgotten", value_name = "NAME")]
     pub(crate) conversation: Option<String>,
     /// Turns before this date
-    #[arg(long, value_name = "DATE")]
-    pub(crate) before: Option<String>,
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) before: Option<DateTime>,
     /// Say what would go; delete nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -402,4 +403,10 @@ Example:
         /// Names as `list` shows them [default: what the settings need]
         names: Vec<String>,
     },
+}
+
+/// `2024-05-09`, `2024-05-09 16:02` or `2024-05-09T16:02:00`, in no zone.
+fn date(text: &str) -> Result<DateTime, &'static str> {
+    let parsed = text.trim().parse();
+    parsed.map_err(|_| "write a date like 2024-05-09 or 2024-05-09T16:02")
 }

@@ -52,7 +52,7 @@ pub(crate) fn exit(error: &anyhow::Error) -> Exit {
     let usage = |cause: &(dyn std::error::Error + 'static)| {
         matches!(
             cause.downcast_ref::<TmemError>(),
-            Some(TmemError::BlankQuery)
+            Some(TmemError::BlankQuery | TmemError::SpaceName(_))
         )
     };
     if error.chain().any(usage) {

@@ -4,14 +4,14 @@
 //! is known, and stops cleanly: on request, when the budget is spent, or when all that is left waits
 //! for answers from elsewhere. It may be killed anywhere and goes on where the last commit was.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::StreamExt;
 use tmem_build::{Inputs, Jobs, Step, Vectors, accept, ask, flush, plan, retry, wanted};
 use tmem_llm::ChatModel;
-use tmem_model::{Change, ConversationId, JobState, Memory};
+use tmem_model::{Change, ConversationId, JobKey, JobState, Memory, Stage};
 
 use crate::error::TmemError;
 use crate::progress::{Event, Problem, Stopped, Summary};
@@ -79,6 +79,9 @@ impl Tmem {
             run.rounds().await?;
         }
         let mut summary = run.summary;
+        for (job, state) in &run.ends {
+            summary.count(job.stage, *state);
+        }
         summary.problems = unfinished(&self.jobs());
         summary.notes.extend(self.embed(listener).await?);
         Ok(summary)
@@ -111,7 +114,7 @@ pub(crate) fn unfinished(jobs: &Jobs) -> Vec<Problem> {
 }
 
 /// What tells a step from others: its conversation, stage and targets.
-type StepName = (ConversationId, tmem_model::Stage, Vec<String>);
+type StepName = (ConversationId, Stage, Vec<String>);
 
 fn name(step: &Step) -> StepName {
     (step.conversation().clone(), step.stage(), step.targets())
@@ -124,6 +127,8 @@ struct Run<'a> {
     listener: Listener<'a>,
     model: Option<Arc<dyn ChatModel>>,
     announced: BTreeSet<StepName>,
+    /// How each job stands that was worked on, however often that was.
+    ends: BTreeMap<JobKey, JobState>,
     summary: Summary,
 }
 
@@ -136,13 +141,14 @@ struct Round {
 
 impl<'a> Run<'a> {
     fn new(tmem: &'a Tmem, options: &'a BuildOptions, listener: Listener<'a>) -> Self {
-        let (announced, summary) = Default::default();
+        let (announced, ends, summary) = Default::default();
         Self {
             tmem,
             options,
             listener,
             model: None,
             announced,
+            ends,
             summary,
         }
     }
@@ -240,7 +246,7 @@ impl<'a> Run<'a> {
             .filter(|job| step.targets().contains(&job.target));
         let (mut done, stage) = (true, step.stage());
         for job in work {
-            self.summary.count(job);
+            self.ends.insert(job.key(), job.state);
             done &= job.state == JobState::Done;
         }
         (self.listener)(&Event::Finished { stage, done });

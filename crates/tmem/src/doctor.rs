@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tmem_model::JobState;
 
-use crate::config::{Config, EmbedKind, LlmKind};
+use crate::config::{Config, EmbedKind, LlmKind, without_password};
 use crate::error::TmemError;
 use crate::tmem::{Options, Tmem};
 
@@ -111,10 +111,11 @@ async fn language_model(checkup: &mut Checkup, options: &Options) {
                 checkup.add("key", Health::Note, found);
             }
             let (health, found) = reached(&llm.base_url).await;
+            let place = without_password(&llm.base_url);
             checkup.add(
                 "model",
                 health,
-                format!("{} at {}: {found}", llm.model, llm.base_url),
+                format!("{} at {place}: {found}", llm.model),
             );
         }
     }
@@ -214,7 +215,8 @@ async fn indices(checkup: &mut Checkup, tmem: &Tmem) {
     }
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
+/// The error with its causes.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -51,7 +51,8 @@ impl Tmem {
             Ok(encoder) => match self.vectors_of(&*encoder, &rows, &|_| ()).await {
                 Ok(known) => known,
                 Err(TmemError::Embed(error)) => {
-                    notes.push(format!("searched by words alone: {error}"));
+                    let why = crate::doctor::chain(&error);
+                    notes.push(format!("searched by words alone: {why}"));
                     Known::new()
                 }
                 Err(error) => return Err(error),

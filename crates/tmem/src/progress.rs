@@ -104,9 +104,9 @@ impl Summary {
             })
     }
 
-    pub(crate) fn count(&mut self, job: &Job) {
-        let tally = self.stages.entry(job.stage).or_default();
-        match job.state {
+    pub(crate) fn count(&mut self, stage: Stage, state: JobState) {
+        let tally = self.stages.entry(stage).or_default();
+        match state {
             JobState::Done => tally.done += 1,
             JobState::Failed => tally.failed += 1,
             JobState::Refused => tally.refused += 1,

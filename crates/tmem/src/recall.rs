@@ -106,7 +106,7 @@ impl Tmem {
     async fn query_vector(&self, text: &str) -> Result<Option<Vector>, String> {
         let encoder = self.services.encoder().await?;
         let encoded = encoder.encode(TextRole::Query, &[text.to_owned()]).await;
-        let mut vectors = encoded.map_err(|error| error.to_string())?;
+        let mut vectors = encoded.map_err(|error| crate::doctor::chain(&error))?;
         let vector = vectors.pop().map(Vector::try_from).transpose();
         vector.map_err(|error| error.to_string())
     }

@@ -69,7 +69,7 @@ fn question(text: &str, asker: &Asker) -> Result<Question> {
     }
     let mut question = Question::new(text);
     question.speaker.clone_from(&asker.speaker);
-    question.at = asker.at.as_deref().map(super::date).transpose()?;
+    question.at = asker.at;
     let conversation = asker.conversation.as_deref().map(ConversationId::new);
     question.conversation = conversation.transpose()?;
     Ok(question)

@@ -22,7 +22,8 @@ pub(crate) async fn run(args: &Batch, session: &Session, ui: &Ui) -> Result<Outc
         }
         Batch::Import { file, keep_open } => {
             let tmem = session.batch()?;
-            let imported = tmem.batch_import(&super::read(file)?)?;
+            let answers = super::read(file).with_context(|| file.display().to_string())?;
+            let imported = tmem.batch_import(&answers)?;
             let built = work(&tmem, &Order::batch(*keep_open), ui).await?;
             Ok(taken(&tmem, &built, &imported)?)
         }

@@ -46,7 +46,7 @@ fn target(args: &Forget, memory: &Memory) -> Result<Target> {
     }
     match (&args.speaker, &args.before) {
         (Some(name), _) => Ok(Target::Speaker(name.clone())),
-        (None, Some(date)) => Ok(Target::Before(super::date(date)?)),
+        (None, Some(date)) => Ok(Target::Before(*date)),
         (None, None) => bail!("say what to forget"),
     }
 }

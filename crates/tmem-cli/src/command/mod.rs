@@ -15,7 +15,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use tmem::model::{ConversationId, DateTime, Memory};
+use tmem::model::{ConversationId, Memory};
 
 use crate::args::{Cli, Command};
 use crate::outcome::Outcome;
@@ -56,14 +56,7 @@ fn conversation(memory: &Memory, name: &str) -> Result<ConversationId> {
     Ok(id)
 }
 
-/// `2024-05-09`, `2024-05-09 16:02` or `2024-05-09T16:02:00`, in no zone.
-fn date(text: &str) -> Result<DateTime> {
-    text.trim()
-        .parse()
-        .with_context(|| format!("{text:?} is no date: write 2024-05-09 or 2024-05-09T16:02"))
-}
-
-/// The text of a file, or of standard input for `-`.
+/// The text of a file, or of standard input for `-`. Whoever asks names the file.
 fn read(path: &Path) -> Result<String> {
     let bytes = if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
@@ -74,6 +67,5 @@ fn read(path: &Path) -> Result<String> {
     } else {
         std::fs::read(path)
     };
-    let bytes = bytes.with_context(|| format!("{} cannot be read", path.display()))?;
-    String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8 text", path.display()))
+    Ok(tmem::ingest::decode(&bytes.context("it cannot be read")?)?)
 }

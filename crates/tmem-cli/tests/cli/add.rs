@@ -46,7 +46,7 @@ fn one_bad_file_among_good_ones_is_named_and_the_good_ones_are_stored() {
         .exits(3);
     ran.says("good: 2 turns stored")
         .warns("bad.json")
-        .warns("gone.txt cannot be read");
+        .warns("error: gone.txt: it cannot be read");
     home.run(&["show", "turns"]).exits(0).says("hello");
 }
 
@@ -113,6 +113,23 @@ fn hostile_files_are_refused_or_stored_but_never_crash() {
 }
 
 #[test]
+fn text_of_an_old_editor_is_read_or_the_way_out_is_named() {
+    let home = Home::new();
+    let wide = "\u{feff}Ivo: hello\nNela: caf\u{e9}\n".encode_utf16();
+    home.file(
+        "wide.txt",
+        wide.flat_map(u16::to_le_bytes).collect::<Vec<_>>(),
+    );
+    home.file("latin.txt", b"Ivo: hello\nNela: caf\xe9\n");
+    home.run(&["add", "wide.txt", "--no-build"])
+        .exits(0)
+        .says("wide: 2 turns stored");
+    home.run(&["add", "latin.txt", "--no-build"])
+        .exits(1)
+        .warns("error: latin.txt: it is no text: line 2 is not UTF-8; save it as UTF-8");
+}
+
+#[test]
 fn a_conversation_cannot_be_named_out_of_the_folder() {
     let home = Home::new();
     home.file("garden.txt", GARDEN);
@@ -122,7 +139,7 @@ fn a_conversation_cannot_be_named_out_of_the_folder() {
     }
     for space in ["../escape", "a/b", "", "team-a "] {
         home.run(&["add", "garden.txt", "--no-build", "--space", space])
-            .exits(1);
+            .exits(2);
     }
     assert!(!home.data().exists() || files(&home.data()).is_empty());
 }
@@ -166,4 +183,12 @@ fn equal_words_under_other_ids_are_both_kept() {
     home.run(&["add", "t.txt", "--no-build"])
         .exits(0)
         .says("3 turns stored");
+}
+
+#[test]
+fn turns_on_the_skip_list_are_left_out_and_counted() {
+    let home = Home::new();
+    home.file("t.txt", "Ana: hello\nAna: [internal] save all\nBo: hi\n");
+    let ran = home.run(&["add", "t.txt", "--no-build", "--skip", "[internal]"]);
+    ran.exits(0).says("2 turns stored").warns("skip list");
 }

@@ -166,6 +166,22 @@ fn a_refused_step_is_named_and_the_rest_is_built() {
 }
 
 #[test]
+fn a_step_that_was_split_on_the_way_is_counted_as_it_ended() {
+    let server = Server::start(|_, body| {
+        let scenes = &body["response_format"]["json_schema"]["schema"]["properties"]["scenes"];
+        if scenes["maxItems"] == 2 {
+            Act::Cut
+        } else {
+            Act::Answer
+        }
+    });
+    let home = garden(&server);
+    let ran = home.run(&["add", "garden.txt", "--json"]).exits(0).json();
+    assert_eq!(ran["build"]["stages"]["write"]["done"], 2, "{ran}");
+    assert_eq!(ran["build"]["stages"]["write"]["pending"], 0, "{ran}");
+}
+
+#[test]
 fn what_failed_is_tried_again_when_asked_for() {
     let server = Server::start(|number, _| {
         if number < 2 {

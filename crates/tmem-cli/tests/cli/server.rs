@@ -16,6 +16,8 @@ pub(crate) enum Act {
     Answer,
     /// It is refused by the model.
     Refuse,
+    /// Its reply is cut at once.
+    Cut,
     /// It gets this status.
     Status(u16),
     /// It hangs until [`Server::release`].
@@ -101,6 +103,7 @@ fn serve(mut stream: TcpStream, state: &State, policy: &Policy) {
     let (status, reply) = match policy(number, &body) {
         Act::Answer => (200, chat(&reply(&body), "stop")),
         Act::Refuse => (200, chat("", "content_filter")),
+        Act::Cut => (200, chat("{", "length")),
         Act::Status(status) => (status, json!({"error": {"message": "no"}})),
         Act::Hang => {
             let open = state.open.lock().unwrap();

@@ -37,6 +37,15 @@ fn a_usage_error_exits_with_2() {
     home.run(&["forget", "--turn", "x", "--item", "y"]).exits(2);
     home.run(&["ask", "  "]).exits(2).warns("blank");
     home.run(&["recall", ""]).exits(2).warns("blank");
+    home.run(&["recall", "x", "--at", "soon"])
+        .exits(2)
+        .warns("2024-05-09");
+    home.run(&["forget", "--before", "13/13/2024"])
+        .exits(2)
+        .warns("2024-05-09");
+    home.run(&["show", "--space", "../x"])
+        .exits(2)
+        .warns("not allowed");
 }
 
 #[test]
@@ -90,9 +99,11 @@ fn a_misspelt_setting_is_refused_with_the_nearest_one() {
 fn settings_are_shown_with_what_holds_and_without_secrets() {
     let home = Home::new()
         .env("TMEM_LLM_KIND", "openai")
+        .env("TMEM_LLM_BASE_URL", "http://ivo:sesame@127.0.0.1:9/v1")
         .env("OPENAI_API_KEY", "sk-test-0001");
     let shown = home.run(&["config"]).exits(0).says("kind = \"openai\"");
-    assert!(!shown.out().contains("sk-test-0001"));
+    let shown = shown.says("\"http://127.0.0.1:9/v1\"").out() + &home.run(&["doctor"]).out();
+    assert!(!shown.contains("sk-test-0001") && !shown.contains("sesame"));
 }
 
 #[test]

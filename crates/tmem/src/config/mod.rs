@@ -9,6 +9,7 @@ mod near;
 mod sections;
 
 pub use layers::Layers;
+pub(crate) use sections::without_password;
 pub use sections::{
     AnswerConfig, BudgetConfig, EmbedConfig, EmbedKind, LlmConfig, LlmKind, RerankConfig,
     RerankKind, StageConfig,

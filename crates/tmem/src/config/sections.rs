@@ -28,6 +28,7 @@ pub struct LlmConfig {
     /// the path of a GGUF file.
     pub model: String,
     /// The endpoint, up to and including `/v1`.
+    #[serde(serialize_with = "shown")]
     pub base_url: String,
     /// Name of the environment variable that holds the key; empty for none.
     pub api_key_env: String,
@@ -136,6 +137,7 @@ pub struct EmbedConfig {
     /// `minilm` (all-MiniLM-L6-v2) or `bge-m3`; at an endpoint, its own name.
     pub model: String,
     /// The endpoint, up to and including `/v1`.
+    #[serde(serialize_with = "shown")]
     pub base_url: String,
     /// Name of the environment variable that holds the key; empty for none.
     pub api_key_env: String,
@@ -192,6 +194,7 @@ pub struct RerankConfig {
     /// Its name at the endpoint, or the folder of the ONNX model.
     pub model: String,
     /// The endpoint, up to and including `/v1`.
+    #[serde(serialize_with = "shown")]
     pub base_url: String,
     /// Name of the environment variable that holds the key; empty for none.
     pub api_key_env: String,
@@ -231,4 +234,19 @@ pub struct BudgetConfig {
     /// Most tokens of one day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day_tokens: Option<u64>,
+}
+
+/// An address as settings show it.
+fn shown<S: serde::Serializer>(url: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&without_password(url))
+}
+
+/// `url` without a user's name and password.
+pub(crate) fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    format!("{scheme}://{host}{path}")
 }

@@ -235,7 +235,13 @@ fn told(error: &LlmError) -> String {
         cause = error.source();
     }
     let text = tmem_model::text::ellipsis(&text, 500);
-    match error.hint() {
+    let hint = match error {
+        LlmError::CutOff { .. } => {
+            Some("raise this stage in `build.caps`, or make its batches smaller")
+        }
+        error => error.hint(),
+    };
+    match hint {
         Some(hint) => format!("{text}; {hint}"),
         None => text,
     }

@@ -559,7 +559,11 @@ fn a_turn_that_never_fits_ends_as_failed_after_finitely_many_calls() {
         .get(&conversation(), Stage::Write, "s001")
         .unwrap();
     assert!(
-        write.reason.as_ref().unwrap().contains("length"),
+        write
+            .reason
+            .as_ref()
+            .unwrap()
+            .contains("(finish reason length); raise this stage in `build.caps`"),
         "{write:?}"
     );
     assert!(bench.paid() < 40, "{}", bench.paid());

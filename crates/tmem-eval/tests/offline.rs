@@ -211,19 +211,40 @@ async fn all_switches_and_budgets_are_measured_against_the_whole_system() {
     assert!(page.contains("Gap between the benchmarks") && page.contains("without HT"));
 }
 
-/// What stands in for a language model: answers from the first words of the context.
+/// What stands in for a language model: answers with a word it knows, judges by comparing.
 fn scripted(request: &Request) -> Reply {
-    let name = request.prompt.name.as_str();
     let text = &request.messages[1].content;
-    if name.starts_with("eval-judge") {
-        let right =
-            text.contains("Puffin") || text.contains("Lisbon") || text.contains("not mentioned");
-        let label = if right { "CORRECT" } else { "WRONG" };
-        return Reply::text(format!(r#"{{"reason": "by rule", "label": "{label}"}}"#));
-    }
-    let words = ["Puffin", "Lisbon", "Petra", "four"].into_iter();
-    let known = words.into_iter().find(|word| text.contains(word));
-    Reply::text(known.unwrap_or("not mentioned"))
+    let right = match request.prompt.name.as_str() {
+        "eval-judge-lenient" => field(text, "Reference").contains(&field(text, "Answer")),
+        "eval-judge-strict" => field(text, "Reference") == field(text, "Answer"),
+        "eval-judge-refusal" => field(text, "Answer") == "not mentioned",
+        "eval-judge-aware" => field(text, "Earlier").contains(&field(text, "Reply")),
+        _ => {
+            let asked = text.rsplit("</memory>").next().unwrap_or_default();
+            let words = [
+                ("boat", "Puffin"),
+                ("hens", "4"),
+                ("teach", "Petra"),
+                ("dinner", "shellfish"),
+            ];
+            let known = words
+                .into_iter()
+                .find(|(asked_for, _)| asked.contains(asked_for));
+            return Reply::text(known.map_or("not mentioned", |(_, word)| word));
+        }
+    };
+    let label = if right { "CORRECT" } else { "WRONG" };
+    Reply::text(format!(
+        r#"{{"reason": "by comparison", "label": "{label}"}}"#
+    ))
+}
+
+/// The JSON string on the line that `name` begins.
+fn field(prompt: &str, name: &str) -> String {
+    let line = prompt
+        .lines()
+        .find_map(|line| line.strip_prefix(&format!("{name}: ")));
+    serde_json::from_str(line.expect("a line of the prompt")).expect("an escaped value")
 }
 
 async fn answered(log: Arc<dyn CallLog>, mode: Mode, prompt: AnswerPrompt) -> (Results, Results) {
@@ -289,8 +310,8 @@ async fn recorded_replies_give_equal_bytes_on_a_second_run() {
             s.waiting
         )
     };
-    expect![""].assert_eq(&shown(&locomo));
-    expect![""].assert_eq(&shown(&plus));
+    expect!["n Some(8) judge Some(38.0) strict Some(25.0) deviation Some(0.0) failures Some(0) Some(0) waiting Some(0)"].assert_eq(&shown(&locomo));
+    expect!["n Some(4) judge Some(25.0) strict None deviation Some(0.0) failures Some(0) Some(0) waiting Some(0)"].assert_eq(&shown(&plus));
 }
 
 #[tokio::test]
@@ -343,18 +364,12 @@ async fn a_replay_that_lacks_a_call_counts_it_as_failed_and_keeps_the_denominato
 #[tokio::test]
 async fn a_benchmark_without_memories_says_what_is_missing() {
     let (dialogues, _) = locomo::load(LOCOMO).expect("a good file");
-    let run = tmem_eval::bench::locomo(
-        &bench(&["tmem"], None),
-        "locomo",
-        &dialogues,
-        &Memories::default(),
-    );
+    let none = Memories::default();
+    let (tmem, flat) = (bench(&["tmem"], None), bench(&["flat-rag"], None));
+    let run = tmem_eval::bench::locomo(&tmem, "locomo", &dialogues, &none);
     let error = run.await.expect_err("no memories").to_string();
     assert!(error.contains("--memories"), "{error}");
-    let run = bench(&["flat-rag"], None);
-    let run = tmem_eval::bench::locomo(&run, "locomo", &dialogues, &Memories::default());
-    assert_eq!(
-        run.await.expect("flat systems need none").manifest.counts["conversations scored"],
-        2
-    );
+    let run = tmem_eval::bench::locomo(&flat, "locomo", &dialogues, &none);
+    let results = run.await.expect("flat systems need none");
+    assert_eq!(results.manifest.counts["conversations scored"], 2);
 }

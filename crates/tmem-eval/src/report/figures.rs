@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::chart::{Axis, Dot, Polygon, Series, dots, lines, points, radar};
 use super::published;
-use crate::results::{Ablation, Results, Scores, SweepPoint};
+use crate::results::{Ablation, Results, Scores, Summary, SweepPoint};
 
 /// A figure with what a reader needs to know.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,9 +53,29 @@ fn headline_title(results: &Results) -> &'static str {
     }
 }
 
+/// Flat systems in a chart: more than these cannot be told apart, the tables have all.
+const FLAT_SHOWN: usize = 4;
+
+/// The systems of charts: all but the flat ones, and the best of those.
+fn shown(results: &Results) -> Vec<(&String, &Summary)> {
+    let score = |name: &&String| headline(results, &results.summary[*name].overall).unwrap_or(0.0);
+    let is_flat = |name: &String| name.starts_with("flat-rag-");
+    let mut flat: Vec<&String> = results
+        .systems()
+        .map(|(name, _)| name)
+        .filter(|name| is_flat(name))
+        .collect();
+    flat.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    flat.truncate(FLAT_SHOWN);
+    results
+        .systems()
+        .filter(|(name, _)| !is_flat(name) || flat.contains(name))
+        .collect()
+}
+
 /// What the context costs and what it holds.
 fn tokens(results: &Results) -> Option<Figure> {
-    let point = |(colour, (name, summary)): (usize, (&String, &crate::results::Summary))| {
+    let point = |(colour, (name, summary)): (usize, (&String, &Summary))| {
         let at = (
             summary.overall.context_tokens?,
             pct(headline(results, &summary.overall)?),
@@ -63,10 +83,15 @@ fn tokens(results: &Results) -> Option<Figure> {
         Some(Series {
             name: name.clone(),
             points: vec![at],
+            colour,
             ..Series::default()
         })
     };
-    let series: Vec<Series> = results.systems().enumerate().filter_map(point).collect();
+    let series: Vec<Series> = shown(results)
+        .into_iter()
+        .enumerate()
+        .filter_map(point)
+        .collect();
     let x = Axis::log(
         "mean tokens of context (log scale)",
         series.iter().map(|s| s.points[0].0),
@@ -76,7 +101,7 @@ fn tokens(results: &Results) -> Option<Figure> {
     let title = format!("Tokens against {}", headline_title(results));
     (series.len() > 1).then(|| Figure {
         caption: "Further up is better, further left is cheaper. Tokens are words times 1.3; the \
-                  axis is logarithmic."
+                  axis is logarithmic. Charts show the four best of many flat systems, the tables all."
             .into(),
         charts: vec![points(&title, &x, &y, &series)],
     })
@@ -129,7 +154,7 @@ fn curves(
     (x, y): (&str, &str),
     curve: impl Fn(&Scores) -> BTreeMap<usize, f64>,
 ) -> Option<String> {
-    let line = |(colour, (name, summary)): (usize, (&String, &crate::results::Summary))| {
+    let line = |(colour, (name, summary)): (usize, (&String, &Summary))| {
         let points: Vec<_> = curve(&summary.overall)
             .into_iter()
             .map(|(k, v)| (k as f64, pct(v)))
@@ -141,7 +166,11 @@ fn curves(
             ..Series::default()
         })
     };
-    let series: Vec<Series> = results.systems().enumerate().filter_map(line).collect();
+    let series: Vec<Series> = shown(results)
+        .into_iter()
+        .enumerate()
+        .filter_map(line)
+        .collect();
     let keys: Vec<f64> = series
         .iter()
         .flat_map(|s| s.points.iter().map(|p| p.0))
@@ -392,7 +421,7 @@ fn gap(results: &Results, beside: Option<&Results>) -> Option<Figure> {
     } else {
         (results, beside)
     };
-    let row = |(name, summary): (&String, &crate::results::Summary)| {
+    let row = |(name, summary): (&String, &Summary)| {
         let here = headline(locomo, &summary.overall)?;
         let there = headline(plus, &plus.summary.get(name)?.overall)?;
         Some(Dot {

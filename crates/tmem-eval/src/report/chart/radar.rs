@@ -15,8 +15,9 @@ pub struct Polygon {
 }
 
 const SIZE: f64 = 460.0;
+const WIDTH: f64 = 560.0;
 const RADIUS: f64 = 150.0;
-const CENTRE: (f64, f64) = (230.0, 220.0);
+const CENTRE: (f64, f64) = (280.0, 220.0);
 
 /// A radar over `axes`; rings every 20 (or 10, or 5) percent, the outer one at 100.
 #[must_use]
@@ -42,7 +43,7 @@ pub fn radar(title: &str, axes: &[String], polygons: &[Polygon]) -> String {
     };
     let height = SIZE + 20.0 * polygons.len() as f64 - 20.0;
     let mut svg = format!(
-        r#"<svg viewBox="0 0 {SIZE} {height}" role="img" aria-label="{title}"><text x="8" y="18" class="title">{title}</text>"#,
+        r#"<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}"><text x="8" y="18" class="title">{title}</text>"#,
         title = escape(title)
     );
     rings(&mut svg, axes, (inner, step), &at);

@@ -18,16 +18,25 @@ use tmem_eval::{Bench, Results};
 use args::{LocomoArgs, LongMemEvalArgs, PlusArgs, Shared};
 use files::Files;
 
-/// Runs the benchmark of that name with the arguments that follow it.
+/// Runs the benchmark of that name with the arguments that follow it. What fails is said in one line:
+/// it is a missing file more often than a fault of ours.
 pub(crate) fn run(name: &str, rest: &[String]) -> Result<()> {
-    let words = || std::iter::once(name.to_owned()).chain(rest.iter().cloned());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
+    if let Err(error) = runtime.block_on(bench(name, rest)) {
+        eprintln!("error: {error:#}");
+        std::process::exit(1);
+    }
+    Ok(())
+}
+
+async fn bench(name: &str, rest: &[String]) -> Result<()> {
+    let words = std::iter::once(name.to_owned()).chain(rest.iter().cloned());
     match name {
-        "bench-locomo" => runtime.block_on(bench_locomo(LocomoArgs::parse_from(words()))),
-        "bench-locomo-plus" => runtime.block_on(bench_plus(PlusArgs::parse_from(words()))),
-        _ => runtime.block_on(bench_longmemeval(LongMemEvalArgs::parse_from(words()))),
+        "bench-locomo" => bench_locomo(LocomoArgs::parse_from(words)).await,
+        "bench-locomo-plus" => bench_plus(PlusArgs::parse_from(words)).await,
+        _ => bench_longmemeval(LongMemEvalArgs::parse_from(words)).await,
     }
 }
 

@@ -66,7 +66,10 @@ fn docs(path: &Path, results: &Results) -> Result<()> {
     fs::write(path, written).with_context(|| path.display().to_string())
 }
 
-/// The commit of this tree, `-dirty` if files differ from it.
+/// What decides a figure: a change elsewhere does not make a tree dirty.
+const CODE: [&str; 5] = ["crates", "xtask", "prompts", "Cargo.toml", "Cargo.lock"];
+
+/// The commit of this tree, `-dirty` if its code differs from it.
 pub(super) fn commit() -> String {
     let git = |args: &[&str]| {
         let output = Command::new("git")
@@ -82,7 +85,8 @@ pub(super) fn commit() -> String {
     let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else {
         return "unknown".into();
     };
-    let changed = git(&["status", "--porcelain", "--untracked-files=no"]);
+    let status = ["status", "--porcelain", "--untracked-files=no", "--"];
+    let changed = git(&[&status[..], &CODE].concat());
     if changed.is_some_and(|changed| !changed.is_empty()) {
         format!("{commit}-dirty")
     } else {

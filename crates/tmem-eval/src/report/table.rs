@@ -39,15 +39,10 @@ impl Table {
     pub fn without_empty_columns(mut self) -> Self {
         let says = |column: usize| self.rows.iter().any(|row| row[column] != ABSENT);
         let keep: Vec<bool> = (0..self.head.len()).map(|c| c == 0 || says(c)).collect();
-        let kept = |row: Vec<String>| {
-            let cells = row.into_iter().zip(&keep);
-            cells
-                .filter(|(_, keep)| **keep)
-                .map(|(cell, _)| cell)
-                .collect()
-        };
-        self.head = kept(self.head);
-        self.rows = self.rows.into_iter().map(kept).collect();
+        for row in self.rows.iter_mut().chain([&mut self.head]) {
+            let mut keep = keep.iter();
+            row.retain(|_| *keep.next().expect("a row has a cell for every column"));
+        }
         self
     }
 

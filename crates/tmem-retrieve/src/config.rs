@@ -128,7 +128,7 @@ impl RetrieveConfig {
             background_correction: 0.7,
             cue_fusion: CueFusion::Scores,
             cue_weights: CueWeights::default(),
-            association_floor: Some(0.0),
+            association_floor: Some(0.02),
             raw_limit: 80,
             skip_shown_items: true,
             token_budget: Some(2_100),

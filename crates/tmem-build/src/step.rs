@@ -55,6 +55,8 @@ pub(crate) struct TopicWork {
     pub(crate) joined: Vec<SceneId>,
     /// Further scenes, shown in short, for connected items.
     pub(crate) context: Vec<SceneId>,
+    /// Items that are known already, the latest ones.
+    pub(crate) known: Vec<ItemId>,
     /// The one turn whose facts are wanted, if facts go turn by turn.
     pub(crate) focus: Option<TurnId>,
 }

@@ -34,6 +34,7 @@ pub fn touched(memory: &Memory, jobs: &Jobs, edited: Vec<Turn>, removed: &[TurnI
     cascade.marks();
     cascade.change.removed.turns = cascade.removed.iter().cloned().collect();
     cascade.change.turns = edited;
+    cascade.change.release_superseded(memory);
     cascade.change
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use common::{Bench, Script, conversation, dialogue, read};
 use serde_json::{Value, json};
-use tmem_build::{BuildConfig, Segmenter, retry};
+use tmem_build::{BuildConfig, Segmenter, retry, touched};
 use tmem_llm::{Finish, LlmError, Reply};
 use tmem_model::{Job, JobState, Stage, Turn, TurnId, text};
 
@@ -312,6 +312,142 @@ fn a_fact_told_twice_is_kept_once() {
     );
     assert_eq!(items(&bench), ["Ida plays the cello in a band."]);
     assert_eq!(refused(&bench, Stage::Items), json!({"already known": 1}));
+    let turns: Vec<&str> = bench
+        .memory
+        .items()
+        .flat_map(|item| &item.turns)
+        .map(TurnId::local)
+        .collect();
+    assert_eq!(turns, ["1", "2"], "both places that say it are cited");
+}
+
+/// Which item supersedes which, by texts.
+fn changes(bench: &Bench) -> Vec<(String, String)> {
+    let text = |id| bench.memory.item(id).unwrap().text.clone();
+    let pairs = bench.memory.items().flat_map(|item| {
+        let earlier = item.supersedes.iter();
+        earlier.map(move |id| (item.text.clone(), text(id)))
+    });
+    pairs.collect()
+}
+
+#[test]
+fn a_fact_that_changes_within_a_reply_supersedes_the_earlier_one_and_both_stay() {
+    let turns = talk(&[
+        "I live in Lyon.",
+        "Lyon is nice.",
+        "I moved to Turin today.",
+        "To Turin!",
+    ]);
+    let bench = extracted(
+        &turns,
+        json!([
+            {"text": "Ida lives in Lyon.", "turns": [1], "scenes": [], "replaces": []},
+            {"text": "Ida likes Lyon.", "turns": [9], "scenes": [], "replaces": []},
+            {"text": "Ida now lives in Turin.", "turns": [3], "scenes": [], "replaces": [1]},
+            {"text": "Bo finds Lyon nice.", "turns": [2], "scenes": [], "replaces": [4, 9]},
+            {"text": "Bo hears of a move.", "turns": [4], "scenes": [], "replaces": [1]},
+        ]),
+    );
+    let pair = |later: &str, earlier: &str| (later.to_owned(), earlier.to_owned());
+    assert_eq!(
+        changes(&bench),
+        [pair("Ida now lives in Turin.", "Ida lives in Lyon.")]
+    );
+    assert_eq!(items(&bench).len(), 4, "nothing is deleted");
+    let expect = json!({
+        "cites no offered turn": 1,
+        "replaces a fact it shares no word with": 1,
+        "replaces a fact that was not offered": 1,
+    });
+    assert_eq!(refused(&bench, Stage::Items), expect);
+}
+
+/// Two sessions, of which the second one added says that fact 1 of the other is out of date.
+fn two_sessions(first: &Turn, second: &Turn) -> Bench {
+    let reply = |request: &tmem_llm::Request| {
+        let shown = &request.messages[1].content;
+        let known = shown.split("<read>").next().unwrap().contains("[I1] ");
+        let said = shown.split("<read>").nth(1).unwrap();
+        let place = if said.contains("Lyon") {
+            "Lyon"
+        } else {
+            "Turin"
+        };
+        let replaces = if known { vec![1] } else { vec![] };
+        json!({"items": [{"text": format!("Ida lives in {place}."), "turns": [1], "scenes": [],
+            "replaces": replaces}]})
+    };
+    let mut bench = Bench::new(BuildConfig::default());
+    bench.model = Box::new(move |request| {
+        let value = match request.prompt.name.as_str() {
+            "items" => reply(request),
+            "topics" => {
+                let known = request.messages[1].content.contains("[T1] ");
+                let (topic, title) = if known { (1, "") } else { (0, "Ida's home") };
+                json!({"topics": [{"topic": topic, "title": title, "keywords": ["home"], "scenes": [1]}]})
+            }
+            _ => read(request),
+        };
+        Ok(Reply::text(value.to_string()))
+    });
+    for turn in [first, second] {
+        bench.add(std::slice::from_ref(turn));
+        bench.flush();
+        bench.build();
+    }
+    bench
+}
+
+#[test]
+fn whichever_was_said_later_supersedes_whatever_came_in_first() {
+    let lyon = say(
+        "1",
+        "Ida",
+        "I live in Lyon by the river.",
+        "2024-01-10T20:00:00",
+    );
+    let turin = say(
+        "2",
+        "Ida",
+        "I live in Turin these days.",
+        "2024-06-10T20:00:00",
+    );
+    let expect = [(
+        "Ida lives in Turin.".to_owned(),
+        "Ida lives in Lyon.".to_owned(),
+    )];
+    assert_eq!(changes(&two_sessions(&lyon, &turin)), expect);
+    assert_eq!(changes(&two_sessions(&turin, &lyon)), expect);
+}
+
+#[test]
+fn what_was_superseded_by_a_removed_turn_holds_again() {
+    let lyon = say(
+        "1",
+        "Ida",
+        "I live in Lyon by the river.",
+        "2024-01-10T20:00:00",
+    );
+    let turin = say(
+        "2",
+        "Ida",
+        "I live in Turin these days.",
+        "2024-06-10T20:00:00",
+    );
+    for gone in [&lyon, &turin] {
+        let mut bench = two_sessions(&lyon, &turin);
+        let change = touched(
+            &bench.memory,
+            &bench.jobs,
+            Vec::new(),
+            std::slice::from_ref(&gone.id),
+        );
+        bench.apply(&change);
+        let left: Vec<_> = bench.memory.items().collect();
+        assert_eq!(left.len(), 1);
+        assert!(left[0].supersedes.is_empty() && !bench.memory.validity(left[0], None).superseded);
+    }
 }
 
 #[track_caller]

@@ -19,6 +19,6 @@ pub use jiff::civil::DateTime;
 pub use memory::{Change, Heading, Ids, Memory, ModelError, NodeId, Removed};
 pub use node::{
     Confidence, HorizonTrigger, Item, ItemKind, ItemTrigger, Persona, Scene, SceneTrigger, Topic,
-    Turn,
+    Turn, Validity,
 };
 pub use work::{Job, JobKey, JobState, Stage};

@@ -146,10 +146,26 @@ pub struct Item {
     pub scenes: Vec<SceneId>,
     /// The turns that say it.
     pub turns: Vec<TurnId>,
+    /// Earlier items that this one puts out of date; they stay.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<ItemId>,
     /// Its triggers.
     pub triggers: Vec<ItemTrigger>,
     /// Unknown fields.
     pub extra: Extra,
+}
+
+/// From when to when an item holds, in civil time; an end that is open or not known is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Validity {
+    /// When all the turns that say it had been said.
+    pub from: Option<DateTime>,
+    /// When the first item that supersedes it had been said.
+    pub until: Option<DateTime>,
+    /// Whether it puts an earlier item out of date.
+    pub supersedes: bool,
+    /// Whether a later item puts it out of date.
+    pub superseded: bool,
 }
 
 /// Entity and Bridge trigger of an item (quadrants I and II), written together.

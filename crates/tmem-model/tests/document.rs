@@ -39,7 +39,7 @@ fn sample() -> Value {
             },
             {
                 "id": "i0002", "kind": "connected", "text": "Ada is at the harbour a lot.",
-                "scenes": ["s001", "s002"], "turns": [], "triggers": []
+                "scenes": ["s001", "s002"], "turns": [], "supersedes": ["i0001"], "triggers": []
             }
         ],
         "personas": [{"speaker": "Ada", "summary": "handy"}]
@@ -300,6 +300,22 @@ fn every_id_referred_to_exists() {
         expect![
             "items[0].turns[0] breaks a rule: item harbour/i0001 refers to turn harbour/D9:9, which does not exist"
         ],
+    );
+}
+
+#[test]
+fn an_item_supersedes_others_that_exist_and_never_itself() {
+    refused(
+        "/items/1/supersedes/0",
+        json!("i9"),
+        expect![
+            "items[1].supersedes[0] breaks a rule: item harbour/i0002 refers to item harbour/i9, which does not exist"
+        ],
+    );
+    refused(
+        "/items/1/supersedes/0",
+        json!("i0002"),
+        expect!["items[1].supersedes breaks a rule: item harbour/i0002 supersedes itself"],
     );
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::{conversation, item, persona, scene, scene_id, topic, turn, turn_id, turns};
 use expect_test::{Expect, expect};
-use tmem_model::{Change, ItemKind, Memory, NodeId, Removed};
+use tmem_model::{Change, Item, ItemKind, Memory, NodeId, Removed, Turn};
 
 /// Conversation `c`: turns 1 to 6, scenes of two turns each but for the open last two.
 fn memory() -> Memory {
@@ -484,4 +484,114 @@ fn thousands_of_single_changes_keep_their_order() {
             .zip(0..)
             .all(|(item, at)| item.id.local() == format!("i{at}"))
     );
+}
+
+/// An item of scene `s001` that cites a turn and puts other items out of date.
+fn later(id: &str, turn: &str, earlier: &[&str]) -> Item {
+    let scene = if turn < "3" { "s001" } else { "s002" };
+    let supersedes = earlier.iter().map(|id| item("c", id, &[], &[]).id);
+    Item {
+        supersedes: supersedes.collect(),
+        ..item("c", id, &[scene], &[turn])
+    }
+}
+
+fn writing(items: Vec<Item>) -> Change {
+    Change {
+        items,
+        ..Change::default()
+    }
+}
+
+#[test]
+fn no_item_supersedes_itself_or_what_is_not_there() {
+    refused(
+        &writing(vec![later("i0003", "3", &["i0003"])]),
+        expect!["item c/i0003 supersedes itself"],
+    );
+    let circle = [("i0003", "i0001"), ("i0001", "i0009"), ("i0009", "i0003")];
+    let circle = circle.map(|(id, earlier)| later(id, "2", &[earlier]));
+    refused(
+        &writing(circle.to_vec()),
+        expect!["item c/i0003 supersedes itself"],
+    );
+    refused(
+        &writing(vec![later("i0003", "3", &["i0099"])]),
+        expect!["item c/i0003 refers to item c/i0099, which does not exist"],
+    );
+}
+
+#[test]
+fn what_is_superseded_stays_and_may_be_written_after_its_successor() {
+    let items = vec![later("i0008", "4", &["i0009"]), later("i0009", "1", &[])];
+    accepted(
+        &writing(items),
+        expect![[r"
+            c/1 c/2 c/3 c/4 c/5 c/6
+            c/s001 c/s002
+            c/t01 c/t02
+            c/i0001 c/i0002 c/i0009 c/i0003 c/i0008
+            Ada Bo"]],
+    );
+}
+
+#[test]
+fn an_item_holds_from_its_last_turn_until_the_first_that_supersedes_it_was_said() {
+    let mut memory = memory();
+    let dated = |id: &str| Turn {
+        at: Some(format!("2024-0{id}-01T10:00:00").parse().unwrap()),
+        ..turn("c", id)
+    };
+    let change = Change {
+        turns: ["1", "2", "3", "4"].map(dated).to_vec(),
+        items: vec![
+            later("i0008", "3", &["i0001"]),
+            later("i0009", "4", &["i0001"]),
+        ],
+        ..Change::default()
+    };
+    memory.apply(&change).unwrap();
+    let check = |id: &str, at: Option<&str>, expect: Expect| {
+        let item = memory.item(&item("c", id, &[], &[]).id).unwrap();
+        let validity = memory.validity(item, at.map(|at| at.parse().unwrap()));
+        let date = |at: Option<tmem_model::DateTime>| {
+            at.map_or("-".to_owned(), |at| at.date().to_string())
+        };
+        let (from, until) = (date(validity.from), date(validity.until));
+        let flags = (validity.supersedes, validity.superseded);
+        expect.assert_eq(&format!("{from} to {until}, {flags:?}"));
+    };
+    check(
+        "i0001",
+        None,
+        expect!["2024-02-01 to 2024-03-01, (false, true)"],
+    );
+    check(
+        "i0001",
+        Some("2024-02-15T00:00:00"),
+        expect!["2024-02-01 to -, (false, false)"],
+    );
+    check("i0008", None, expect!["2024-03-01 to -, (true, false)"]);
+}
+
+#[test]
+fn an_item_is_released_from_what_is_removed() {
+    let mut memory = memory();
+    let items = vec![
+        later("i0008", "3", &["i0001"]),
+        later("i0009", "4", &["i0008"]),
+    ];
+    memory.apply(&writing(items)).unwrap();
+    let removed = Removed {
+        items: vec![later("i0008", "3", &[]).id],
+        ..Removed::default()
+    };
+    let mut change = removing(removed);
+    assert!(memory.check(&change).is_err());
+    change.release_superseded(&memory);
+    memory.apply(&change).unwrap();
+    let left = memory.item(&later("i0009", "4", &[]).id).unwrap();
+    assert!(left.supersedes.is_empty());
+    let first = memory.item(&later("i0001", "2", &[]).id).unwrap();
+    assert!(!memory.validity(first, None).superseded);
 }

@@ -112,7 +112,7 @@ fn change(memory: &Memory, jobs: &Jobs, target: &Target) -> Option<Change> {
     let mut change = match target {
         Target::Turn(id) => without(&[memory.turn(id)?.id.clone()]),
         Target::Scene(id) => without(&memory.scene(id)?.turns),
-        Target::Item(id) => without_item(memory.item(id)?, jobs),
+        Target::Item(id) => without_item(memory.item(id)?, memory, jobs),
         Target::Conversation(id) => without_conversation(memory.heading(id)?),
         Target::Speaker(name) => without(&turns(memory, |turn| turn.speaker == *name)?),
         Target::Before(date) => {
@@ -136,12 +136,13 @@ fn turns(memory: &Memory, test: impl Fn(&Turn) -> bool) -> Option<Vec<TurnId>> {
     (!found.is_empty()).then_some(found)
 }
 
-fn without_item(item: &Item, jobs: &Jobs) -> Change {
+fn without_item(item: &Item, memory: &Memory, jobs: &Jobs) -> Change {
     let mut change = Change::default();
     let (conversation, local) = (item.id.conversation(), item.id.local());
     let job = jobs.get(conversation, Stage::ItemTriggers, local);
     change.removed.jobs.extend(job.map(Job::key));
     change.removed.items.push(item.id.clone());
+    change.release_superseded(memory);
     change
 }
 

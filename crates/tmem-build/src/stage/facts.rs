@@ -1,9 +1,9 @@
 //! Accepting the items of a reply, one by one: each cites what was offered and is borne out by it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use tmem_model::{Change, Ids, Item, ItemKind, Scene, SceneId, Stage, Turn, TurnId};
+use tmem_model::{Change, Ids, Item, ItemId, ItemKind, Scene, SceneId, Stage, Turn, TurnId};
 
 use super::items::{TEXT, citable, is_first};
 use crate::context::Context;
@@ -25,10 +25,9 @@ pub(crate) fn accept(
 ) -> Result<Change, String> {
     let mut draft = Draft::new(ctx, work);
     for element in elements(reply, "items")? {
-        match draft.item(element) {
-            Ok(item) => draft.items.push(item),
-            Err((why, note)) => draft.tally.refuse_noting(why, note),
-        }
+        let taken = draft.take(element);
+        let id = taken.map_err(|(why, note)| draft.tally.refuse_noting(why, note));
+        draft.numbered.push(id.ok());
     }
     Ok(draft.change(step))
 }
@@ -37,7 +36,12 @@ struct Draft<'a> {
     ctx: &'a Context<'a>,
     work: &'a TopicWork,
     turns: Vec<(&'a Scene, &'a Turn)>,
+    /// What the numbers of `replaces` mean: the known items, then the elements so far.
+    numbered: Vec<Option<ItemId>>,
+    /// New items.
     items: Vec<Item>,
+    /// Known items that the reply adds to.
+    amended: BTreeMap<ItemId, Item>,
     ids: Ids,
     tally: Tally,
 }
@@ -52,19 +56,37 @@ impl<'a> Draft<'a> {
             ctx,
             work,
             turns,
+            numbered: work.known.iter().cloned().map(Some).collect(),
             items: Vec::new(),
+            amended: BTreeMap::new(),
             ids,
             tally: Tally::default(),
         }
     }
 
-    fn item(&mut self, element: &Value) -> Result<Item, Refused> {
+    /// Takes an element as a new item, or as further turns of one that says the same.
+    fn take(&mut self, element: &Value) -> Result<ItemId, Refused> {
         let text = text_of(element).ok_or_else(|| ("no text", format!("items: {element}")))?;
         let cited = self.cited(element, &text)?;
         let scenes = self.scenes(element, &cited, &text)?;
         self.supported(&text, &cited)?;
-        self.new_to(&text, &scenes)?;
-        let (text, undated) = dated(&text, &cited);
+        let replaced = self.replaced(element, &text);
+        if let Some(same) = self.same(&text, &scenes).filter(|_| replaced.is_empty()) {
+            self.merge(&same, &cited);
+            return Ok(same);
+        }
+        self.room(&text, &scenes)?;
+        let item = self.item(&text, &cited, scenes);
+        let id = item.id.clone();
+        self.items.push(item);
+        for other in replaced {
+            self.supersede(&id, &other);
+        }
+        Ok(id)
+    }
+
+    fn item(&mut self, text: &str, cited: &[&Turn], scenes: Vec<SceneId>) -> Item {
+        let (text, undated) = dated(text, cited);
         let kind = if scenes.len() > 1 {
             ItemKind::Connected
         } else {
@@ -75,16 +97,16 @@ impl<'a> Draft<'a> {
             .then(|| ("undated".to_owned(), json!(true)))
             .into_iter()
             .collect();
-        let id = self.ids.item();
-        Ok(Item {
-            id,
+        Item {
+            id: self.ids.item(),
             kind,
             text,
             scenes,
             turns,
+            supersedes: Vec::new(),
             triggers: Vec::new(),
             extra,
-        })
+        }
     }
 
     /// The turns an element cites, in order.
@@ -173,30 +195,106 @@ impl<'a> Draft<'a> {
         ))
     }
 
-    /// No item of the same scenes says the same.
-    fn new_to(&self, text: &str, scenes: &[SceneId]) -> Result<(), Refused> {
+    /// The item of the same scenes that says the same.
+    fn same(&self, text: &str, scenes: &[SceneId]) -> Option<ItemId> {
         let own = words(text);
-        let known = scenes
-            .iter()
-            .flat_map(|scene| self.ctx.memory.items_of(scene));
+        let known = scenes.iter().flat_map(|id| self.ctx.memory.items_of(id));
         let mut near = known
             .chain(&self.items)
-            .filter(|item| item.scenes == scenes);
-        if near.any(|item| overlap(&words(&item.text), &own) >= SAME) {
-            return Err(("already known", format!("items: {text:?}")));
+            .filter(|item| item.scenes == scenes && overlap(&words(&item.text), &own) >= SAME);
+        near.next().map(|item| item.id.clone())
+    }
+
+    /// The turns cited here join those that say it already.
+    fn merge(&mut self, same: &ItemId, cited: &[&Turn]) {
+        self.tally.refuse("already known");
+        let order = self.turns.iter().map(|(_, turn)| &turn.id);
+        let order: BTreeMap<&TurnId, usize> = order.enumerate().map(|(at, id)| (id, at)).collect();
+        let Some(item) = self.known(same) else { return };
+        let new = cited.iter().filter(|turn| !item.turns.contains(&turn.id));
+        let mut turns = item.turns.clone();
+        turns.extend(new.map(|turn| turn.id.clone()));
+        if turns.len() > item.turns.len() {
+            turns.sort_by_key(|id| order.get(id).copied());
+            self.amend(same).turns = turns;
         }
-        let here = self
-            .items
-            .iter()
-            .filter(|item| item.scenes == scenes)
-            .count();
-        if here >= self.ctx.config.items_per_scene {
-            return Err((
-                "more items than a scene may have",
-                format!("items: {text:?}"),
-            ));
+    }
+
+    fn room(&self, text: &str, scenes: &[SceneId]) -> Result<(), Refused> {
+        let here = self.items.iter().filter(|item| item.scenes == scenes);
+        if here.count() < self.ctx.config.items_per_scene {
+            return Ok(());
         }
-        Ok(())
+        Err((
+            "more items than a scene may have",
+            format!("items: {text:?}"),
+        ))
+    }
+
+    /// The items that an element says it replaces, as far as they share a word with it.
+    fn replaced(&mut self, element: &Value, text: &str) -> Vec<ItemId> {
+        let (labels, bad) = labels_at(element, "replaces", self.numbered.len());
+        let own = words(text);
+        let mut found = Vec::new();
+        for id in labels
+            .into_iter()
+            .filter_map(|label| self.numbered[label].clone())
+        {
+            let near = self
+                .known(&id)
+                .is_some_and(|item| !words(&item.text).is_disjoint(&own));
+            if near {
+                found.push(id);
+            } else {
+                self.tally.refuse("replaces a fact it shares no word with");
+            }
+        }
+        if !bad.is_empty() {
+            let note = format!("items: {text:?} replaces {}", bad.join(", "));
+            self.tally
+                .refuse_noting("replaces a fact that was not offered", note);
+        }
+        found
+    }
+
+    /// Whichever of two items was said later supersedes the other; at one time, `new` does.
+    fn supersede(&mut self, new: &ItemId, other: &ItemId) {
+        let said = |id| self.known(id).and_then(|item| self.ctx.memory.said(item));
+        let late = matches!((said(new), said(other)), (Some(new), Some(other)) if new < other);
+        let (later, earlier) = if late { (other, new) } else { (new, other) };
+        if !self.rests_on(earlier, later) {
+            let supersedes = &mut self.amend(later).supersedes;
+            supersedes.push(earlier.clone());
+            supersedes.sort();
+            supersedes.dedup();
+        }
+    }
+
+    /// Whether `item` supersedes `other`, over however many others.
+    fn rests_on(&self, item: &ItemId, other: &ItemId) -> bool {
+        let earlier = self.known(item).map_or(&[][..], |item| &item.supersedes);
+        item == other || earlier.iter().any(|id| self.rests_on(id, other))
+    }
+
+    /// An item as it stands: new, amended or of the memory.
+    fn known(&self, id: &ItemId) -> Option<&Item> {
+        let new = self.items.iter().find(|item| item.id == *id);
+        new.or_else(|| self.amended.get(id))
+            .or_else(|| self.ctx.memory.item(id))
+    }
+
+    fn amend(&mut self, id: &ItemId) -> &mut Item {
+        if let Some(at) = self.items.iter().position(|item| item.id == *id) {
+            return &mut self.items[at];
+        }
+        let known = || {
+            self.ctx
+                .memory
+                .item(id)
+                .expect("what is not new is known")
+                .clone()
+        };
+        self.amended.entry(id.clone()).or_insert_with(known)
     }
 
     fn change(mut self, step: &Step) -> Change {
@@ -204,8 +302,9 @@ impl<'a> Draft<'a> {
         let (conversation, result) = (self.ctx.conversation, self.tally.result());
         let row = |target: &String| done(conversation, Stage::Items, target, result.clone());
         let jobs: Vec<_> = step.targets().iter().map(row).collect();
+        let items = self.items.into_iter().chain(self.amended.into_values());
         Change {
-            items: self.items,
+            items: items.collect(),
             jobs,
             ..Change::default()
         }

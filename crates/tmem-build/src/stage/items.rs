@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tmem_llm::{Message, ReplySchema};
-use tmem_model::{Item, Scene, SceneId, Stage, Topic, TopicId, Turn, text};
+use tmem_model::{ItemId, Scene, SceneId, Stage, Topic, TopicId, Turn, text};
 
 use super::write;
 use crate::context::Context;
@@ -88,6 +88,7 @@ fn chunk_of(ctx: &Context<'_>, topic: &Topic, members: &[&Scene], chunk: &[&Scen
         own,
         joined,
         context,
+        known: known(ctx, &topic.id),
         focus: None,
     }
 }
@@ -99,7 +100,8 @@ fn by_turn(ctx: &Context<'_>, level: u32, work: &TopicWork) -> Vec<(u32, TopicWo
         for turn in informative(ctx, scene) {
             if ctx.wants(Stage::Items, &fact_target(&work.topic, scene, &turn.id)) {
                 let (topic, focus) = (work.topic.clone(), Some(turn.id.clone()));
-                let (own, joined, context) = (vec![scene.clone()], vec![], vec![]);
+                let (own, known) = (vec![scene.clone()], work.known.clone());
+                let (joined, context) = (vec![], vec![]);
                 calls.push((
                     level,
                     TopicWork {
@@ -107,6 +109,7 @@ fn by_turn(ctx: &Context<'_>, level: u32, work: &TopicWork) -> Vec<(u32, TopicWo
                         own,
                         joined,
                         context,
+                        known,
                         focus,
                     },
                 ));
@@ -147,8 +150,10 @@ pub(crate) fn messages(
     prompts: &Prompts,
 ) -> Vec<Message> {
     let turns = citable(ctx, work);
-    let texts: Vec<String> = turns.iter().map(|(_, turn)| turn.content()).collect();
-    let frame = Frame::around(texts.iter().map(String::as_str));
+    let said: Vec<String> = turns.iter().map(|(_, turn)| turn.content()).collect();
+    let known = work.known.iter().filter_map(|id| ctx.memory.item(id));
+    let known: Vec<&str> = known.map(|item| item.text.as_str()).collect();
+    let frame = Frame::around(said.iter().map(String::as_str).chain(known.iter().copied()));
     let (own, joined) = (work.own.len(), work.joined.len());
     let shown = |scenes: &[SceneId], before| whole(ctx, scenes, before, &turns, &frame, level);
     let (scenes, mut context) = (shown(&work.own, 0), shown(&work.joined, own));
@@ -158,9 +163,10 @@ pub(crate) fn messages(
         .filter_map(|id| ctx.scene(id))
         .enumerate();
     context.extend(short.map(|(at, s)| write::digest(ctx, &frame, own + joined + at + 1, s)));
-    let known: String = known(ctx, work)
+    let known: String = known
         .iter()
-        .map(|item| format!("- {}\n", item.text))
+        .enumerate()
+        .map(|(at, text)| format!("{} {text}\n", frame.node('I', at + 1)))
         .collect();
     let topic = ctx
         .memory
@@ -203,13 +209,13 @@ fn whole(
 }
 
 /// The latest items of scenes that the topic is done with, in their order.
-fn known<'a>(ctx: &Context<'a>, work: &TopicWork) -> Vec<&'a Item> {
-    let done = |scene: &&Scene| !ctx.wants(Stage::Items, &membership(&work.topic, &scene.id));
-    let mut items: Vec<&Item> = Vec::new();
-    for scene in ctx.memory.scenes_of(&work.topic).filter(done) {
+fn known(ctx: &Context<'_>, topic: &TopicId) -> Vec<ItemId> {
+    let done = |scene: &&Scene| !ctx.wants(Stage::Items, &membership(topic, &scene.id));
+    let mut items: Vec<ItemId> = Vec::new();
+    for scene in ctx.memory.scenes_of(topic).filter(done) {
         for item in ctx.memory.items_of(&scene.id) {
-            if !items.iter().any(|old| old.id == item.id) {
-                items.push(item);
+            if !items.contains(&item.id) {
+                items.push(item.id.clone());
             }
         }
     }
@@ -219,11 +225,13 @@ fn known<'a>(ctx: &Context<'a>, work: &TopicWork) -> Vec<&'a Item> {
 pub(crate) fn shape(ctx: &Context<'_>, work: &TopicWork) -> ReplySchema {
     let turns = citable(ctx, work).len();
     let scenes = work.own.len() + work.joined.len() + work.context.len();
-    let bounded = |most| ctx.config.bounded_labels.then_some((1, most));
-    let (turn, scene) = (
-        schema::label(bounded(turns)),
-        schema::label(bounded(scenes)),
-    );
+    let most = if work.focus.is_some() {
+        3
+    } else {
+        ctx.config.items_per_scene * scenes
+    };
+    let label = |most| schema::label(ctx.config.bounded_labels.then_some((1, most)));
+    let (turn, scene, fact) = (label(turns), label(scenes), label(work.known.len() + most));
     let item = if ctx.config.short_prompts {
         schema::object(vec![("turn", turn), ("text", schema::text(200))])
     } else {
@@ -231,12 +239,8 @@ pub(crate) fn shape(ctx: &Context<'_>, work: &TopicWork) -> ReplySchema {
             ("text", schema::text(TEXT)),
             ("turns", schema::list(turn, CITES)),
             ("scenes", schema::list(scene, CITES)),
+            ("replaces", schema::list(fact, CITES)),
         ])
-    };
-    let most = if work.focus.is_some() {
-        3
-    } else {
-        ctx.config.items_per_scene * scenes
     };
     schema::named(
         "items",

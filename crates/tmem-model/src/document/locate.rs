@@ -22,6 +22,7 @@ pub(super) fn breach(document: &Document, source: ModelError) -> DocumentError {
         }
         ModelError::EmptyScene(id) => node(document, &id.clone().into(), false) + ".turns",
         ModelError::EmptyTopic(id) => node(document, &id.clone().into(), false) + ".scenes",
+        ModelError::Cycle(id) => node(document, &id.clone().into(), false) + ".supersedes",
         ModelError::Sources { item, .. } => node(document, &item.clone().into(), false) + ".scenes",
     };
     let source = Box::new(source);
@@ -75,6 +76,13 @@ fn reference(document: &Document, from: &NodeId, to: &NodeId, last: bool) -> Str
             (
                 ".turns",
                 item.and_then(|i| place(&i.turns, |t| t == turn, last)),
+            )
+        }
+        (NodeId::Item(later), NodeId::Item(earlier)) => {
+            let later = document.items.iter().find(|i| i.id == *later);
+            (
+                ".supersedes",
+                later.and_then(|i| place(&i.supersedes, |id| id == earlier, last)),
             )
         }
         _ => ("", None),

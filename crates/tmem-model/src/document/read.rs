@@ -138,6 +138,7 @@ fn item(mut f: Fields, c: &ConversationId) -> Result<Item> {
         text: f.text("text")?,
         scenes: ids(&mut f, "scenes", |local| SceneId::new(c, local))?,
         turns: ids(&mut f, "turns", |local| TurnId::new(c, local))?,
+        supersedes: ids(&mut f, "supersedes", |local| ItemId::new(c, local))?,
         triggers: f.objects("triggers", item_trigger)?,
         extra: f.rest(),
     })

@@ -108,14 +108,18 @@ fn item(item: &Item) -> Value {
         ItemKind::Atomic => "atomic",
         ItemKind::Connected => "connected",
     };
-    let map = object([
+    let mut map = object([
         ("id", item.id.local().into()),
         ("kind", kind.into()),
         ("text", item.text.as_str().into()),
         ("scenes", list(&item.scenes, |id| id.local().into())),
         ("turns", list(&item.turns, |id| id.local().into())),
-        ("triggers", list(&item.triggers, item_trigger)),
     ]);
+    if !item.supersedes.is_empty() {
+        let earlier = list(&item.supersedes, |id| id.local().into());
+        map.insert("supersedes".into(), earlier);
+    }
+    map.insert("triggers".into(), list(&item.triggers, item_trigger));
     with(map, &item.extra)
 }
 

@@ -19,7 +19,7 @@ pub(super) fn apply(graph: &mut Graph, change: &Change) {
     change.turns.iter().for_each(|turn| graph.put(turn));
     change.scenes.iter().for_each(|scene| graph.put(scene));
     change.topics.iter().for_each(|topic| graph.put(topic));
-    change.items.iter().for_each(|item| graph.put(item));
+    graph.put_all(&change.items);
     change
         .personas
         .iter()

@@ -1,7 +1,10 @@
 //! What one step of work adds to a memory and takes from it.
 
+use std::collections::{BTreeMap, HashSet};
+
 use serde::{Deserialize, Serialize};
 
+use super::Memory;
 use super::error::NodeId;
 use super::ids::Ids;
 use crate::id::{ConversationId, ItemId, SceneId, TopicId, TurnId};
@@ -49,6 +52,21 @@ impl Change {
         self.personas.extend(other.personas);
         self.removed.merge(other.removed);
         self.jobs.extend(other.jobs);
+    }
+
+    /// Writes the items that stay and supersede one that goes, without that reference.
+    pub fn release_superseded(&mut self, memory: &Memory) {
+        let gone: HashSet<&ItemId> = self.removed.items.iter().collect();
+        let later = gone.iter().flat_map(|id| memory.superseding(id));
+        let later = later.filter(|item| !gone.contains(&item.id));
+        let released: BTreeMap<&ItemId, Item> = later
+            .map(|item| {
+                let mut item_without = item.clone();
+                item_without.supersedes.retain(|id| !gone.contains(id));
+                (&item.id, item_without)
+            })
+            .collect();
+        self.items.extend(released.into_values());
     }
 
     /// Ids of all nodes written, kind by kind.

@@ -6,7 +6,7 @@ use super::change::Change;
 use super::error::{ModelError, NodeId};
 use super::graph::Graph;
 use super::kind::Link;
-use crate::id::{ConversationId, SceneId, TurnId};
+use crate::id::{ConversationId, ItemId, SceneId, TurnId};
 use crate::node::{Item, ItemKind, Scene, Topic};
 
 /// Refuses a change that would break an invariant.
@@ -37,6 +37,7 @@ struct After<'a> {
     /// The new turns of each conversation: the first, and who follows whom.
     first: HashMap<&'a ConversationId, &'a TurnId>,
     next: HashMap<&'a TurnId, &'a TurnId>,
+    items: HashMap<&'a ItemId, &'a Item>,
 }
 
 impl<'a> After<'a> {
@@ -48,6 +49,7 @@ impl<'a> After<'a> {
             closed: change.removed.conversations.iter().collect(),
             first: HashMap::new(),
             next: HashMap::new(),
+            items: change.items.iter().map(|item| (&item.id, item)).collect(),
         };
         for id in change.written() {
             after.write(id)?;
@@ -153,6 +155,8 @@ impl<'a> After<'a> {
         let (id, scenes) = (NodeId::from(item.id.clone()), item.scenes.len());
         self.refers(&id, &item.scenes)?;
         self.refers(&id, &item.turns)?;
+        self.refers(&id, &item.supersedes)?;
+        self.acyclic(item)?;
         let fits = match item.kind {
             ItemKind::Atomic => scenes == 1,
             ItemKind::Connected => scenes >= 2,
@@ -163,6 +167,24 @@ impl<'a> After<'a> {
         } else {
             Err(ModelError::Sources { item, kind, scenes })
         }
+    }
+
+    /// No item supersedes itself, over however many others.
+    fn acyclic(&self, item: &Item) -> Result<(), ModelError> {
+        let (mut open, mut seen) = (vec![item], HashSet::new());
+        while let Some(later) = open.pop() {
+            if later.supersedes.contains(&item.id) {
+                return Err(ModelError::Cycle(item.id.clone()));
+            }
+            let earlier = later.supersedes.iter().filter(|id| seen.insert(*id));
+            open.extend(earlier.filter_map(|id| self.item_by(id)));
+        }
+        Ok(())
+    }
+
+    fn item_by(&self, id: &ItemId) -> Option<&Item> {
+        let written = self.items.get(id).copied();
+        written.or_else(|| self.graph.get(&id.clone().into()))
     }
 
     /// Every reference exists, once, in the same conversation.

@@ -146,4 +146,7 @@ pub enum ModelError {
         /// How many scenes it names.
         scenes: usize,
     },
+    /// An item that supersedes itself, over others or at once.
+    #[error("item {0} supersedes itself")]
+    Cycle(ItemId),
 }

@@ -169,6 +169,17 @@ impl Graph {
         self.chats[place].ids.raise(ids);
     }
 
+    /// Inserts or replaces nodes that may refer to each other.
+    pub(super) fn put_all<K: Kind>(&mut self, contents: &[K]) {
+        for content in contents {
+            let id = content.id();
+            if !self.contains(&id) {
+                self.insert(&id, content);
+            }
+        }
+        contents.iter().for_each(|content| self.put(content));
+    }
+
     /// Inserts or replaces a node, its edges and its place.
     pub(super) fn put<K: Kind>(&mut self, content: &K) {
         let id = content.id();
@@ -270,7 +281,7 @@ impl Graph {
         let edges = self
             .graph
             .edges(ix)
-            .filter(|edge| *edge.weight() != Link::Cites);
+            .filter(|edge| !matches!(edge.weight(), Link::Cites | Link::Supersedes));
         let first = edges.map(|edge| self.graph[edge.target()].at).min();
         first.unwrap_or(self.graph[ix].at)
     }

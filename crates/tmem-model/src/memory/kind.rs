@@ -14,6 +14,8 @@ pub(super) enum Link {
     Draws,
     /// Item to turn.
     Cites,
+    /// Item to the earlier item that it puts out of date.
+    Supersedes,
 }
 
 /// Content of a node.
@@ -78,6 +80,7 @@ kind!(Topic, 2, |topic| topic.id.clone().into(), |topic| all(
 kind!(Item, 3, |item| item.id.clone().into(), |item| {
     let mut links = all(Link::Draws, &item.scenes);
     links.extend(all(Link::Cites, &item.turns));
+    links.extend(all(Link::Supersedes, &item.supersedes));
     links
 });
 kind!(Persona, 4, Persona::node_id, |_| Vec::new());

@@ -1,7 +1,7 @@
 //! One space's memory as a typed graph: what it holds and how it is read.
 //!
 //! Nodes are turns, scenes, topics, items and personas; edges say which scene holds a turn, which
-//! topic admits a scene, and which scenes and turns an item draws on. Every list has a stated
+//! topic admits a scene, which scenes and turns an item draws on, and which it puts out of date. Every list has a stated
 //! order. Writing goes through [`Memory::apply`] alone, which keeps the invariants.
 
 mod apply;
@@ -19,7 +19,7 @@ pub use ids::Ids;
 use jiff::civil::DateTime;
 
 use crate::id::{ConversationId, ItemId, SceneId, TopicId, TurnId};
-use crate::node::{Item, Persona, Scene, Topic, Turn};
+use crate::node::{Item, Persona, Scene, Topic, Turn, Validity};
 use graph::Graph;
 use kind::Link;
 
@@ -199,6 +199,38 @@ impl Memory {
         self.graph
             .sources(&turn.clone().into(), Link::Cites)
             .into_iter()
+    }
+
+    /// Later items that put an item out of date, by first scene, then id.
+    pub fn superseding(&self, item: &ItemId) -> impl Iterator<Item = &Item> {
+        self.graph
+            .sources(&item.clone().into(), Link::Supersedes)
+            .into_iter()
+    }
+
+    /// From when to when an item holds, as far as it was known at a date (`None`: today).
+    #[must_use]
+    pub fn validity(&self, item: &Item, at: Option<DateTime>) -> Validity {
+        let known = |date: &Option<DateTime>| date.is_none() || at.is_none() || *date <= at;
+        let later = self.superseding(&item.id).map(|later| self.said(later));
+        let later: Vec<Option<DateTime>> = later.filter(known).collect();
+        Validity {
+            from: self.said(item),
+            until: later.iter().flatten().min().copied(),
+            supersedes: !item.supersedes.is_empty(),
+            superseded: !later.is_empty(),
+        }
+    }
+
+    /// When an item was known: all the turns that say it, or all its scenes, had been said.
+    #[must_use]
+    pub fn said(&self, item: &Item) -> Option<DateTime> {
+        if item.turns.is_empty() {
+            let scenes = self.sources(&item.id);
+            return scenes.filter_map(|s| Some(self.span(&s.id)?.1)).max();
+        }
+        let turns = item.turns.iter().filter_map(|id| self.turn(id));
+        turns.filter_map(|turn| turn.at).max()
     }
 
     /// From the earliest to the latest dated turn of a scene; `None` if no turn has a date.

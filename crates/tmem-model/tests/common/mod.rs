@@ -72,6 +72,7 @@ pub(crate) fn item(c: &str, id: &str, scenes: &[&str], turns: &[&str]) -> Item {
         text: String::new(),
         scenes: scenes.iter().map(|id| scene_id(c, id)).collect(),
         turns: turns.iter().map(|id| turn_id(c, id)).collect(),
+        supersedes: Vec::new(),
         triggers: Vec::new(),
         extra: Map::new(),
     }

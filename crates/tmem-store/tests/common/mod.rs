@@ -78,6 +78,7 @@ pub(crate) fn item(c: &str, id: &str, scene: &str, text: &str) -> Item {
         text: text.into(),
         scenes: vec![SceneId::new(&c, scene).unwrap()],
         turns: Vec::new(),
+        supersedes: Vec::new(),
         triggers: Vec::new(),
         extra: Map::new(),
     }

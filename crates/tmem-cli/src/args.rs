@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use jiff::civil::Time;
 use tmem::model::DateTime;
 
 /// Long-term conversational memory that anticipates.
@@ -168,8 +169,9 @@ pub(crate) struct Asker {
     /// Who asks; their persona is added to the evidence
     #[arg(long, value_name = "NAME")]
     pub(crate) speaker: Option<String>,
-    /// As of this date: later turns are not there yet
-    #[arg(long, value_name = "DATE", value_parser = date)]
+    /// As of this date, all of that day included: later turns are not there yet, and facts that
+    /// changed since still hold
+    #[arg(long, value_name = "DATE", value_parser = date_or_its_end)]
     pub(crate) at: Option<DateTime>,
     /// Only this conversation
     #[arg(long, value_name = "NAME")]
@@ -409,4 +411,15 @@ Example:
 fn date(text: &str) -> Result<DateTime, &'static str> {
     let parsed = text.trim().parse();
     parsed.map_err(|_| "write a date like 2024-05-09 or 2024-05-09T16:02")
+}
+
+/// The same; a date without a time is the last moment of that day.
+fn date_or_its_end(text: &str) -> Result<DateTime, &'static str> {
+    let at = date(text)?;
+    let bare = text.trim().len() == "2024-05-09".len();
+    Ok(if bare {
+        at.date().to_datetime(Time::MAX)
+    } else {
+        at
+    })
 }

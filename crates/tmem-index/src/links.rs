@@ -13,6 +13,7 @@ pub struct Links {
     scene_topics: Vec<Vec<Key>>,
     scene_items: Vec<Vec<Key>>,
     item_scenes: Vec<Vec<Key>>,
+    item_later: Vec<Vec<Key>>,
     open_turns: KeySet,
 }
 
@@ -21,6 +22,8 @@ impl Links {
         let scenes = |id: &SceneId| hosts.key(&Host::Scene(id.clone()));
         let of_topic = |id: &TopicId| sorted(memory.scenes_of(id).filter_map(|s| scenes(&s.id)));
         let of_item = |id: &ItemId| sorted(memory.sources(id).filter_map(|s| scenes(&s.id)));
+        let items = |id: &ItemId| hosts.key(&Host::Item(id.clone()));
+        let later = |id: &ItemId| sorted(memory.superseding(id).filter_map(|i| items(&i.id)));
         let topic_scenes: Vec<Vec<Key>> = hosts.topics.iter().map(of_topic).collect();
         let item_scenes: Vec<Vec<Key>> = hosts.items.iter().map(of_item).collect();
         let open = memory.conversations().flat_map(|c| memory.open_turns(c));
@@ -29,6 +32,7 @@ impl Links {
             open_turns: open.collect(),
             scene_topics: inverse(&topic_scenes, hosts.scenes.len()),
             scene_items: inverse(&item_scenes, hosts.scenes.len()),
+            item_later: hosts.items.iter().map(later).collect(),
             topic_scenes,
             item_scenes,
         }
@@ -56,6 +60,12 @@ impl Links {
     #[must_use]
     pub fn sources(&self, item: Key) -> &[Key] {
         &self.item_scenes[item as usize]
+    }
+
+    /// Later items that put an item out of date.
+    #[must_use]
+    pub fn superseding(&self, item: Key) -> &[Key] {
+        &self.item_later[item as usize]
     }
 
     /// Turns that no scene holds yet.

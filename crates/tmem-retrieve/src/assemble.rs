@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tmem_model::text::estimate_tokens;
-use tmem_model::{ConversationId, Item, Memory, Persona, Scene, Turn};
+use tmem_model::{ConversationId, Item, Memory, Persona, Scene, Turn, Validity};
 
 use crate::context::{
     Context, ItemEvidence, PersonaEvidence, SceneEvidence, Shown, TurnEvidence, When,
@@ -46,13 +46,14 @@ pub(crate) fn scene(
     }
 }
 
-pub(crate) fn item(item: &Item, associative: bool) -> ItemEvidence {
+pub(crate) fn item(item: &Item, associative: bool, validity: Validity) -> ItemEvidence {
     ItemEvidence {
         id: item.id.clone(),
         kind: item.kind,
         text: item.text.clone(),
         scenes: item.scenes.clone(),
         turns: item.turns.clone(),
+        validity,
         associative,
     }
 }

@@ -115,6 +115,8 @@ pub(crate) struct Chosen {
     pub(crate) fired: BTreeMap<Key, Fired>,
     /// C_3, best first.
     pub(crate) items: Ranking,
+    /// Items that hold in place of a candidate that is out of date, each with that candidate.
+    pub(crate) leads: BTreeMap<Key, Key>,
     /// Scenes whose items are candidates.
     pub(crate) pool: KeySet,
     pub(crate) similar_items: Vec<Key>,
@@ -233,8 +235,27 @@ impl Pass<'_> {
             })
             .collect();
         items.show(List::ItemTrigger, &fired);
+        chosen.leads = items.lead(|item| self.current(item));
         chosen.items = items;
         self.fill_item_places(&fired, chosen);
+    }
+
+    /// What holds in place of an item that later ones put out of date, as of the query's date; both
+    /// are candidates, the one that holds comes first.
+    fn current(&self, item: Key) -> Vec<Key> {
+        let allowed = |key: &&Key| self.scope.allows_item(**key);
+        let links = self.indices.links();
+        let later = |key| links.superseding(key).iter().filter(allowed);
+        let (mut open, mut seen): (Vec<Key>, Vec<Key>) = (later(item).copied().collect(), vec![]);
+        while let Some(key) = open.pop() {
+            if !seen.contains(&key) {
+                seen.push(key);
+                open.extend(later(key));
+            }
+        }
+        seen.retain(|&key| later(key).next().is_none());
+        seen.sort_unstable();
+        seen
     }
 
     /// Likeness fills all places but the last few, those go to what fired and is not among them,

@@ -1,7 +1,7 @@
 //! [`Context`]: what the answering model sees. It has no place for a topic or a trigger.
 
 use serde::Serialize;
-use tmem_model::{ConversationId, DateTime, ItemId, ItemKind, SceneId, TurnId};
+use tmem_model::{ConversationId, DateTime, ItemId, ItemKind, SceneId, TurnId, Validity};
 
 /// Evidence by type (section 3.4): personas come last and outside every budget.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -113,6 +113,8 @@ pub struct ItemEvidence {
     pub scenes: Vec<SceneId>,
     /// The turns that say it.
     pub turns: Vec<TurnId>,
+    /// From when to when it holds, as of the query's date.
+    pub validity: Validity,
     /// Whether a trigger alone brought it in.
     pub associative: bool,
 }

@@ -150,6 +150,7 @@ impl fmt::Display for Via {
             Self::Topic { topic, title } => write!(f, "through topic {topic}, \"{title}\""),
             Self::Unfiltered => f.write_str("no topic filter in its way"),
             Self::Scene { scene } => write!(f, "from scene {scene}"),
+            Self::Supersedes { item } => write!(f, "holds in place of item {item}"),
             Self::Trigger(hit) => hit.fmt(f),
             Self::OpenTail => f.write_str("in no scene yet"),
         }

@@ -63,7 +63,8 @@ impl Pass<'_> {
         let evidence = |&key: &Key| {
             let item = self.memory.item(&self.indices.items()[key as usize])?;
             let triggered = self.item_channel(chosen, key) == Some(Channel::Trigger);
-            Some(assemble::item(item, triggered))
+            let validity = self.memory.validity(item, self.query.at);
+            Some(assemble::item(item, triggered, validity))
         };
         all.filter_map(evidence).collect()
     }
@@ -94,11 +95,12 @@ impl Pass<'_> {
             .then_some(Channel::Association)
     }
 
-    /// Under which quota `item` is shown; a candidate that no scene of the pool brought in owes its
-    /// place to its trigger, whatever its rank.
+    /// Under which quota `item` is shown; a candidate that neither a scene of the pool nor an item it
+    /// supersedes brought in owes its place to its trigger, whatever its rank.
     pub(crate) fn item_channel(&self, chosen: &Chosen, item: Key) -> Option<Channel> {
         let sources = self.indices.links().sources(item);
-        let pooled = sources.iter().any(|&scene| chosen.pool.contains(scene));
+        let pooled = sources.iter().any(|&scene| chosen.pool.contains(scene))
+            || chosen.leads.contains_key(&item);
         if chosen.triggered_items.contains(&item) {
             return Some(Channel::Trigger);
         }

@@ -1,6 +1,6 @@
 //! [`Ranking`]: lists over keys and the order they fuse to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tmem_index::{Hit, Key};
 
@@ -83,6 +83,24 @@ impl Ranking {
         let score = |key: &Key| scores.get(key).copied().unwrap_or(f32::NEG_INFINITY);
         self.order
             .sort_by(|a, b| score(&b.0).total_cmp(&score(&a.0)));
+    }
+
+    /// Puts what `ahead` names for a candidate directly before it, unless it stands higher; what
+    /// was moved or added, each with its candidate.
+    pub(crate) fn lead(&mut self, ahead: impl Fn(Key) -> Vec<Key>) -> BTreeMap<Key, Key> {
+        let (mut seen, mut leads) = (BTreeSet::new(), BTreeMap::new());
+        let mut order = Vec::with_capacity(self.order.len());
+        for (key, score) in std::mem::take(&mut self.order) {
+            for lead in ahead(key).into_iter().filter(|lead| seen.insert(*lead)) {
+                leads.insert(lead, key);
+                order.push((lead, score));
+            }
+            if seen.insert(key) {
+                order.push((key, score));
+            }
+        }
+        self.order = order;
+        leads
     }
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = Key> {

@@ -124,6 +124,10 @@ impl Pass<'_> {
         let mut ways: Vec<Via> = sources
             .map(|key| Via::Scene { scene: scene(key) })
             .collect();
+        let earlier = chosen.leads.get(&key).map(|&item| Via::Supersedes {
+            item: self.indices.items()[item as usize].clone(),
+        });
+        ways.extend(earlier);
         let fired = chosen
             .fired
             .get(&key)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use tmem_model::text::estimate_tokens;
-use tmem_model::{ConversationId, DateTime};
+use tmem_model::{ConversationId, DateTime, Validity};
 
 use crate::context::{Context, ItemEvidence, SceneEvidence, Shown, TurnEvidence, When};
 use crate::escape::plain;
@@ -142,7 +142,26 @@ impl Ids {
         } else {
             turns.collect()
         };
-        format!("- {} [{}]\n", plain(&item.text), sources.join(", "))
+        let (text, holds) = (plain(&item.text), holds(&item.validity));
+        format!("- {text}{holds} [{}]\n", sources.join(", "))
+    }
+}
+
+/// From when or until when an item holds, if it is part of a change.
+fn holds(validity: &Validity) -> String {
+    let date = |word: &str, at: Option<DateTime>| at.map(|at| format!(" ({word} {})", at.date()));
+    match validity {
+        Validity {
+            superseded: true,
+            until,
+            ..
+        } => date("until", *until).unwrap_or_else(|| " (no longer)".to_owned()),
+        Validity {
+            supersedes: true,
+            from,
+            ..
+        } => date("since", *from).unwrap_or_else(|| " (now)".to_owned()),
+        _ => String::new(),
     }
 }
 

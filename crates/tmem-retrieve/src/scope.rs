@@ -45,6 +45,10 @@ impl Scope {
         }
     }
 
+    pub(crate) fn allows_item(&self, item: Key) -> bool {
+        self.items.as_ref().is_none_or(|items| items.contains(item))
+    }
+
     pub(crate) fn allows_scene(&self, scene: Key) -> bool {
         self.scenes
             .as_ref()

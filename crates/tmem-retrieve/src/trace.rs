@@ -58,6 +58,11 @@ pub enum Via {
         /// The scene.
         scene: SceneId,
     },
+    /// It holds in place of an item that was found and is out of date.
+    Supersedes {
+        /// The item that was found.
+        item: ItemId,
+    },
     /// A trigger fired.
     Trigger(TriggerHit),
     /// A turn that no scene holds yet.

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{World, conversation, encode, kitchen, query, small};
+use expect_test::expect;
 use serde_json::{Value, json};
 use tmem_index::{Host, Vector, View, rows};
 use tmem_model::Change;
@@ -514,4 +515,86 @@ fn the_same_query_gives_the_same_recall() {
     for text in [DINNER, "fern", "the"] {
         assert_eq!(one.ask(text), two.ask(text));
     }
+}
+
+/// The kitchen with a bus pass that expired, was renewed, and is not needed any more.
+fn renewed() -> World {
+    let mut document = kitchen();
+    let items = document["items"].as_array_mut().unwrap();
+    let fact = |id: &str, text: &str, scene: &str, turn: &str, earlier: &[&str]| {
+        json!({"id": id, "kind": "atomic", "text": text, "scenes": [scene], "turns": [turn],
+            "supersedes": earlier, "triggers": []})
+    };
+    items.push(fact(
+        "i0101",
+        "Rosa's tram ticket is monthly",
+        "s001",
+        "K1:1",
+        &[],
+    ));
+    items.push(fact(
+        "i0102",
+        "She pays by the year",
+        "s003",
+        "K3:1",
+        &["i0101"],
+    ));
+    items.push(fact(
+        "i0103",
+        "She travels free of charge",
+        "s005",
+        "K5:1",
+        &["i0102"],
+    ));
+    World::of(&[document])
+}
+
+/// The facts of the context that are part of a change, as they are shown.
+fn changes(world: &World, at: Option<&str>) -> String {
+    let at = at.map(|at| at.parse().unwrap());
+    let query = Query {
+        at,
+        ..query("Is the tram ticket monthly?")
+    };
+    let config = RetrieveConfig {
+        skip_shown_items: false,
+        ..RetrieveConfig::balanced()
+    };
+    let shown = world.recall(&query, &config).context.render();
+    let lines = shown.lines().filter(|line| {
+        line.contains("tram ticket") || line.contains("by the year") || line.contains("free of")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_holds_now_comes_before_what_it_put_out_of_date_and_both_are_dated() {
+    expect![[r"
+        - She travels free of charge (since 2024-03-05) [K5:1]
+        - Rosa's tram ticket is monthly (until 2024-03-03) [K1:1]
+        - She pays by the year (until 2024-03-05) [K3:1]"]]
+    .assert_eq(&changes(&renewed(), None));
+}
+
+#[test]
+fn as_of_a_date_what_held_then_comes_first() {
+    expect![[r"
+        - She pays by the year (since 2024-03-03) [K3:1]
+        - Rosa's tram ticket is monthly (until 2024-03-03) [K1:1]"]]
+    .assert_eq(&changes(&renewed(), Some("2024-03-04T00:00:00")));
+    expect!["- Rosa's tram ticket is monthly [K1:1]"]
+        .assert_eq(&changes(&renewed(), Some("2024-03-02T00:00:00")));
+}
+
+#[test]
+fn the_trace_says_in_whose_place_an_item_holds() {
+    let recall = renewed().ask("Is the tram ticket monthly?");
+    let item = recall
+        .trace
+        .items
+        .iter()
+        .find(|item| item.id.local() == "i0103")
+        .unwrap();
+    let earlier = |way: &Via| matches!(way, Via::Supersedes { item } if item.local() == "i0101");
+    assert!(item.via.iter().any(earlier), "{item:?}");
 }

@@ -3,7 +3,9 @@
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use tmem::Jobs;
-use tmem::model::{ConversationId, Item, Job, JobState, Memory, Persona, Scene, Topic, Turn};
+use tmem::model::{
+    ConversationId, DateTime, Item, ItemId, Job, JobState, Memory, Persona, Scene, Topic, Turn,
+};
 
 use crate::args::{Kind, Show};
 use crate::outcome::Outcome;
@@ -62,7 +64,9 @@ impl<'a> View<'a> {
                 scene(memory, s)
             }),
             Kind::Topics => self.list(memory.topics().filter(|t| self.wants_topic(t)), topic),
-            Kind::Items => self.list(memory.items().filter(|i| self.wants_item(i)), item),
+            Kind::Items => self.list(memory.items().filter(|i| self.wants_item(i)), |i| {
+                item(memory, i)
+            }),
             Kind::Triggers => self.triggers(),
             Kind::Personas => {
                 self.list(memory.personas().filter(|p| self.wants_persona(p)), persona)
@@ -211,18 +215,52 @@ fn topic(topic: &Topic) -> (String, Value) {
     (text, json!(topic))
 }
 
-fn item(item: &Item) -> (String, Value) {
+fn item(memory: &Memory, item: &Item) -> (String, Value) {
     let sources: Vec<&str> = item.scenes.iter().map(|scene| scene.local()).collect();
     let turns: Vec<&str> = item.turns.iter().map(|turn| turn.local()).collect();
     let text = format!(
-        "{} {}\n    from {} ({}), {} triggers",
+        "{} {}\n    from {} ({}), {} triggers{}",
         item.id,
         item.text,
         sources.join(", "),
         turns.join(", "),
-        item.triggers.len()
+        item.triggers.len(),
+        changes(memory, item)
     );
-    (text, json!(item))
+    let mut json = json!(item);
+    json["validity"] = json!(memory.validity(item, None));
+    (text, json)
+}
+
+/// A line on what an item put out of date and what put it out of date.
+fn changes(memory: &Memory, item: &Item) -> String {
+    let locals = |ids: &mut dyn Iterator<Item = &ItemId>| {
+        let locals: Vec<&str> = ids.map(ItemId::local).collect();
+        locals.join(", ")
+    };
+    let validity = memory.validity(item, None);
+    let date = |word: &str, at: Option<DateTime>| {
+        at.map_or_else(String::new, |at| format!(" {word} {}", at.date()))
+    };
+    let mut said = Vec::new();
+    if validity.supersedes {
+        let earlier = locals(&mut item.supersedes.iter());
+        said.push(format!(
+            "in place of {earlier}{}",
+            date("since", validity.from)
+        ));
+    }
+    if validity.superseded {
+        let later = locals(&mut memory.superseding(&item.id).map(|later| &later.id));
+        said.push(format!(
+            "{later} in its place{}",
+            date("since", validity.until)
+        ));
+    }
+    if said.is_empty() {
+        return String::new();
+    }
+    format!("\n    {}", said.join("; "))
 }
 
 fn persona(persona: &Persona) -> (String, Value) {

@@ -101,3 +101,49 @@ fn another_encoder_is_refused_until_the_vectors_are_made_anew() {
     home.run(&["reindex"]).exits(0);
     home.run(&["recall", "frost"]).exits(0).says("frost");
 }
+
+/// Ida moved; the second of two facts puts the first out of date.
+const MOVED: &str = r#"{
+    "format": "tmem-memory/1", "conversation": "moves", "speakers": ["Ida"],
+    "turns": [
+        {"id": "1", "speaker": "Ida", "text": "My flat is in Lyon.", "at": "2024-01-10T20:00:00"},
+        {"id": "2", "speaker": "Ida", "text": "Turin it is, since today!", "at": "2024-06-10T20:00:00"}],
+    "scenes": [
+        {"id": "s001", "turns": ["1"], "title": "Lyon", "summary": "", "narrative": "", "horizon_triggers": []},
+        {"id": "s002", "turns": ["2"], "title": "Turin", "summary": "", "narrative": "", "horizon_triggers": []}],
+    "topics": [],
+    "items": [
+        {"id": "i0001", "kind": "atomic", "text": "Ida has her flat in Lyon.", "scenes": ["s001"],
+         "turns": ["1"], "triggers": []},
+        {"id": "i0002", "kind": "atomic", "text": "Ida dwells in Turin.", "scenes": ["s002"],
+         "turns": ["2"], "supersedes": ["i0001"], "triggers": []}],
+    "personas": []}"#;
+
+#[test]
+fn what_changed_is_told_with_its_dates_and_as_of_an_earlier_day_it_still_holds() {
+    let home = Home::new();
+    home.file("moves.json", MOVED);
+    home.run(&["import", "moves.json"]).exits(0);
+    let facts = |args: &[&str]| {
+        let ran = home.run(&[&["recall", "Where is the flat?", "--no-scenes"], args].concat());
+        let out = ran.exits(0).out();
+        let lines: Vec<&str> = out.lines().filter(|line| line.starts_with("- ")).collect();
+        lines.join("\n")
+    };
+    let now = "- Ida dwells in Turin. (since 2024-06-10) [2]\n\
+               - Ida has her flat in Lyon. (until 2024-06-10) [1]";
+    assert_eq!(facts(&[]), now);
+    assert_eq!(facts(&["--at", "2024-06-10"]), now, "the whole day counts");
+    assert_eq!(
+        facts(&["--at", "2024-06-09"]),
+        "- Ida has her flat in Lyon. [1]"
+    );
+    home.run(&["show", "items"])
+        .exits(0)
+        .says("i0002 in its place since 2024-06-10")
+        .says("in place of i0001 since 2024-06-10");
+    home.run(&["forget", "--item", "moves/i0001"]).exits(0);
+    home.run(&["show", "items"])
+        .exits(0)
+        .says("from s002 (2), 0 triggers\n");
+}

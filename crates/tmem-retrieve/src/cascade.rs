@@ -358,21 +358,21 @@ impl Pass<'_> {
     }
 
     fn with_search<T>(&mut self, ask: impl FnOnce(&Search<'_>, &mut Vec<Note>) -> T) -> Option<T> {
-        let Self {
-            memory,
-            indices,
-            config,
-            ref scope,
-            ..
-        } = *self;
-        let search = Search {
-            memory,
-            indices,
-            config,
-            scope,
+        let mut notes = std::mem::take(&mut self.notes);
+        let found = self.search().map(|search| ask(&search, &mut notes));
+        self.notes = notes;
+        found
+    }
+
+    /// The search by triggers; there is none without a vector.
+    pub(crate) fn search(&self) -> Option<Search<'_>> {
+        Some(Search {
+            memory: self.memory,
+            indices: self.indices,
+            config: self.config,
+            scope: &self.scope,
             vector: self.vector?,
-        };
-        Some(ask(&search, &mut self.notes))
+        })
     }
 
     fn items_of(&self, scenes: &KeySet) -> KeySet {

@@ -4,7 +4,7 @@ use tmem_index::{Host, Key};
 use tmem_model::{ItemId, SceneId, TopicId, TurnId};
 
 use crate::cascade::{Chosen, Pass};
-use crate::cue::{Fired, Search};
+use crate::cue::Fired;
 use crate::ranking::Ranking;
 use crate::trace::{Candidate, Channel, Trace, TriggerHit, Via};
 
@@ -156,20 +156,6 @@ impl Pass<'_> {
     }
 
     fn describe(&self, fired: &Fired) -> Option<TriggerHit> {
-        let Self {
-            memory,
-            indices,
-            config,
-            ref scope,
-            ..
-        } = *self;
-        let search = Search {
-            memory,
-            indices,
-            config,
-            scope,
-            vector: self.vector?,
-        };
-        Some(search.describe(fired))
+        Some(self.search()?.describe(fired))
     }
 }

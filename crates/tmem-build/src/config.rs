@@ -40,7 +40,8 @@ pub struct BuildConfig {
     pub items_scenes: usize,
     /// Most further scenes of the topic shown as context for connected items (count); 0 for none.
     pub context_scenes: usize,
-    /// Most items already known that the call sees (count), latest first.
+    /// Most items already known that the call sees (count): those that share the most words with what
+    /// is read, then the latest.
     pub known_items: usize,
     /// Most items of one scene in one reply (count).
     pub items_per_scene: usize,

@@ -363,6 +363,61 @@ fn a_fact_that_changes_within_a_reply_supersedes_the_earlier_one_and_both_stay()
     assert_eq!(refused(&bench, Stage::Items), expect);
 }
 
+#[test]
+fn a_fact_told_long_ago_is_among_the_known_ones_if_what_is_read_speaks_of_it() {
+    let facts = [
+        "Ida keeps bees",
+        "Ida paints doors",
+        "Ida swims in lakes",
+        "Ida bakes rye bread",
+    ];
+    let mut bench = Bench::new(BuildConfig {
+        known_items: 2,
+        ..BuildConfig::default()
+    });
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = seen.clone();
+    bench.model = Box::new(move |request| {
+        let shown = &request.messages[1].content;
+        let value = match request.prompt.name.as_str() {
+            "items" => {
+                let known = shown.split("<read>").next().unwrap();
+                log.lock()
+                    .unwrap()
+                    .push(known.split("<known>\n").nth(1).unwrap().to_owned());
+                let told = facts
+                    .iter()
+                    .find(|fact| shown.contains(*fact))
+                    .unwrap_or(&"Ida is");
+                json!({"items": [{"text": told, "turns": [1], "scenes": [], "replaces": []}]})
+            }
+            "topics" => {
+                let known = shown.contains("[T1] ");
+                let (topic, title) = if known { (1, "") } else { (0, "Ida's days") };
+                json!({"topics": [{"topic": topic, "title": title, "keywords": ["days"], "scenes": [1]}]})
+            }
+            _ => read(request),
+        };
+        Ok(Reply::text(value.to_string()))
+    });
+    let told = facts.iter().map(|fact| (*fact).to_owned());
+    for (at, text) in told.chain(["The bees are gone".to_owned()]).enumerate() {
+        bench.add(&[say(
+            &at.to_string(),
+            "Ida",
+            &text,
+            &format!("2024-0{}-10T20:00:00", at + 1),
+        )]);
+        bench.flush();
+        bench.build();
+    }
+    let last = seen.lock().unwrap().pop().unwrap();
+    assert_eq!(
+        last,
+        "[I1] Ida keeps bees\n[I2] Ida bakes rye bread\n</known>\n"
+    );
+}
+
 /// Two sessions, of which the second one added says that fact 1 of the other is out of date.
 fn two_sessions(first: &Turn, second: &Turn) -> Bench {
     let reply = |request: &tmem_llm::Request| {

@@ -1,6 +1,7 @@
 //! Atomic and connected items of a topic in one call; facts of a scene under its first topic only.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tmem_llm::{Message, ReplySchema};
 use tmem_model::{ItemId, Scene, SceneId, Stage, Topic, TopicId, Turn, text};
@@ -8,6 +9,7 @@ use tmem_model::{ItemId, Scene, SceneId, Stage, Topic, TopicId, Turn, text};
 use super::write;
 use crate::context::Context;
 use crate::frame::{self, Frame};
+use crate::hygiene::words;
 use crate::prompts::Prompts;
 use crate::schema;
 use crate::step::{TopicWork, Work, fact_target, membership};
@@ -88,7 +90,7 @@ fn chunk_of(ctx: &Context<'_>, topic: &Topic, members: &[&Scene], chunk: &[&Scen
         own,
         joined,
         context,
-        known: known(ctx, &topic.id),
+        known: known(ctx, &topic.id, chunk),
         focus: None,
     }
 }
@@ -208,18 +210,26 @@ fn whole(
     shown
 }
 
-/// The latest items of scenes that the topic is done with, in their order.
-fn known(ctx: &Context<'_>, topic: &TopicId) -> Vec<ItemId> {
+/// Items of scenes that the topic is done with, in their order. Of more than fit, those that share
+/// the most words with the scenes to read, the later ones first: a fact that changes is among them
+/// however long ago it was told.
+fn known(ctx: &Context<'_>, topic: &TopicId, reading: &[&SceneId]) -> Vec<ItemId> {
     let done = |scene: &&Scene| !ctx.wants(Stage::Items, &membership(topic, &scene.id));
-    let mut items: Vec<ItemId> = Vec::new();
+    let (mut items, mut seen) = (Vec::new(), BTreeSet::new());
     for scene in ctx.memory.scenes_of(topic).filter(done) {
-        for item in ctx.memory.items_of(&scene.id) {
-            if !items.contains(&item.id) {
-                items.push(item.id.clone());
-            }
-        }
+        let new = ctx.memory.items_of(&scene.id);
+        items.extend(new.filter(|item| seen.insert(&item.id)));
     }
-    items.split_off(items.len().saturating_sub(ctx.config.known_items))
+    let mut places: Vec<usize> = (0..items.len()).collect();
+    if items.len() > ctx.config.known_items {
+        let said = reading.iter().flat_map(|scene| ctx.spoken(scene));
+        let said: BTreeSet<String> = said.flat_map(|turn| words(&turn.content())).collect();
+        let shared = |at: &usize| words(&items[*at].text).intersection(&said).count();
+        places.sort_by_cached_key(|at| Reverse((shared(at), *at)));
+        places.truncate(ctx.config.known_items);
+        places.sort_unstable();
+    }
+    places.into_iter().map(|at| items[at].id.clone()).collect()
 }
 
 pub(crate) fn shape(ctx: &Context<'_>, work: &TopicWork) -> ReplySchema {

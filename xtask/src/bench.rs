@@ -4,19 +4,26 @@
 mod args;
 mod bars;
 mod encoder;
+mod ending;
 mod files;
+mod memory;
 mod models;
 mod write;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Parser;
+use serde::Serialize;
 use tmem_eval::answer::{AnswerRun, EvalPrompts, Models};
-use tmem_eval::dataset::{locomo, longmemeval, plus};
+use tmem_eval::dataset::{Dialogue, locomo, longmemeval, plus};
 use tmem_eval::results::Manifest;
-use tmem_eval::{Bench, Results};
+use tmem_eval::{Bench, Embed, EvalError, Results};
 
 use args::{LocomoArgs, LongMemEvalArgs, PlusArgs, Shared};
+use bars::Bars;
+use ending::Ending;
 use files::Files;
+use memory::{Left, Wanted};
+use models::Roles;
 
 /// Runs the benchmark of that name with the arguments that follow it. What fails is said in one line:
 /// it is a missing file more often than a fault of ours.
@@ -24,14 +31,17 @@ pub(crate) fn run(name: &str, rest: &[String]) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    if let Err(error) = runtime.block_on(bench(name, rest)) {
-        eprintln!("error: {error:#}");
-        std::process::exit(1);
+    match runtime.block_on(bench(name, rest)) {
+        Ok(Ending::Done) => Ok(()),
+        Ok(Ending::Unfinished) => std::process::exit(3),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            std::process::exit(1);
+        }
     }
-    Ok(())
 }
 
-async fn bench(name: &str, rest: &[String]) -> Result<()> {
+async fn bench(name: &str, rest: &[String]) -> Result<Ending> {
     let words = std::iter::once(name.to_owned()).chain(rest.iter().cloned());
     match name {
         "bench-locomo" => bench_locomo(LocomoArgs::parse_from(words)).await,
@@ -40,104 +50,143 @@ async fn bench(name: &str, rest: &[String]) -> Result<()> {
     }
 }
 
-async fn bench_locomo(args: LocomoArgs) -> Result<()> {
+async fn bench_locomo(args: LocomoArgs) -> Result<Ending> {
     let mut files = Files::new(&args.shared)?;
-    let (mut dialogues, audit) = locomo::load(&files.locomo()?)?;
-    if args.shared.audit {
-        return write::audit(&audit);
-    }
-    args.shared.keep_named(&mut dialogues);
-    let memories = files.memories(&args.shared, false)?;
-    let results = with_bench(&args.shared, &files, (0, false), async |bench| {
-        Ok(tmem_eval::bench::locomo(bench, "locomo", &dialogues, &memories).await?)
-    });
-    write::all(&args.shared, &results.await?)
+    let (dialogues, audit) = locomo::load(&files.locomo()?)?;
+    questions("locomo", &args.shared, files, dialogues, &audit).await
 }
 
-async fn bench_plus(args: PlusArgs) -> Result<()> {
+async fn bench_longmemeval(args: LongMemEvalArgs) -> Result<Ending> {
     let mut files = Files::new(&args.shared)?;
-    let (mut dialogues, _) = locomo::load(&files.locomo()?)?;
-    let (cues, audit) = plus::load(&files.plus()?, &dialogues)?;
-    if args.shared.audit {
-        return write::audit(&audit);
-    }
-    args.shared.keep_named(&mut dialogues);
-    let memories = files.memories(&args.shared, true)?;
-    let controls = if args.control { args.controls } else { 0 };
-    let results = with_bench(
-        &args.shared,
-        &files,
-        (controls, args.pooled),
-        async |bench| Ok(tmem_eval::bench::plus(bench, &dialogues, &cues, &memories).await?),
-    );
-    write::all(&args.shared, &results.await?)
+    let (dialogues, audit) = longmemeval::load(&files.longmemeval()?)?;
+    questions("longmemeval", &args.shared, files, dialogues, &audit).await
 }
 
-async fn bench_longmemeval(args: LongMemEvalArgs) -> Result<()> {
-    let mut files = Files::new(&args.shared)?;
-    let (mut dialogues, audit) = longmemeval::load(&files.longmemeval()?)?;
-    if args.shared.audit {
-        return write::audit(&audit);
-    }
-    args.shared.keep_named(&mut dialogues);
-    let memories = files.memories(&args.shared, false)?;
-    let results = with_bench(&args.shared, &files, (0, false), async |bench| {
-        Ok(tmem_eval::bench::locomo(bench, "longmemeval", &dialogues, &memories).await?)
-    });
-    write::all(&args.shared, &results.await?)
-}
-
-/// Sets up encoder, models and systems, and hands them to `work`.
-async fn with_bench(
+async fn questions(
+    benchmark: &str,
     shared: &Shared,
-    files: &Files,
-    (controls, pooled): (usize, bool),
-    work: impl AsyncFnOnce(&Bench<'_>) -> Result<Results>,
-) -> Result<Results> {
-    let base = shared.base()?;
-    let encoder = encoder::open(shared).await?;
-    let models = models::open(shared)?;
-    let how = AnswerRun {
-        prompt: shared.answer_prompt.into(),
-        runs: shared.runs.max(1),
-    };
-    let bars = bars::Bars::new(shared.quiet);
-    let answers = models.as_ref().map(|models| {
-        let roles = Models {
-            answer: models.answer.as_ref(),
-            judge: models.judge.as_ref(),
-            concurrency: shared.concurrency,
-        };
-        (roles, how)
-    });
-    let bench = Bench {
-        systems: tmem_eval::system::parse(&shared.systems, &base, shared.flat_tokens)?,
-        base,
-        ablate: shared.switches()?,
-        sweep: shared.sweeps()?,
-        encoder: encoder
-            .as_ref()
-            .map(|encoder| encoder as &dyn tmem_eval::Embed),
-        answers,
-        controls,
-        pooled,
-        seed: shared.seed,
-        progress: &bars,
-        manifest: manifest(shared, files, models.as_ref()),
-    };
-    let results = work(&bench).await?;
-    if let Some(models) = &models {
-        models
-            .report(shared)
-            .context("writing the batch of waiting calls")?;
+    mut files: Files,
+    mut dialogues: Vec<Dialogue>,
+    audit: &impl Serialize,
+) -> Result<Ending> {
+    if shared.audit {
+        return write::audit(audit);
     }
-    Ok(results)
+    shared.keep_named(&mut dialogues);
+    let bars = Bars::new(shared.quiet);
+    let wanted = Wanted {
+        dialogues: &dialogues,
+        cues: None,
+    };
+    let (memories, left) = memory::ready(shared, &mut files, &wanted, &bars).await?;
+    let setup = Setup::new(shared, &files, &bars, &left).await?;
+    let bench = setup.bench(0, false)?;
+    if shared.sample.is_some() && bench.needs_memory() {
+        dialogues.retain(|dialogue| memories.conversation(&dialogue.id).is_some());
+    }
+    shared.selection().questions(&mut dialogues);
+    let run = tmem_eval::bench::locomo(&bench, benchmark, &dialogues, &memories);
+    setup.finish(run.await, &left)
 }
 
-fn manifest(shared: &Shared, files: &Files, models: Option<&models::Roles>) -> Manifest {
+async fn bench_plus(args: PlusArgs) -> Result<Ending> {
+    let shared = &args.shared;
+    let mut files = Files::new(shared)?;
+    let (mut dialogues, _) = locomo::load(&files.locomo()?)?;
+    let (all, audit) = plus::load(&files.plus()?, &dialogues)?;
+    if shared.audit {
+        return write::audit(&audit);
+    }
+    shared.keep_named(&mut dialogues);
+    let bars = Bars::new(shared.quiet);
+    let wanted = Wanted {
+        dialogues: &dialogues,
+        cues: Some(&all),
+    };
+    let (memories, left) = memory::ready(shared, &mut files, &wanted, &bars).await?;
+    let setup = Setup::new(shared, &files, &bars, &left).await?;
+    let bench = setup.bench(if args.control { args.controls } else { 0 }, args.pooled)?;
+    let mut cues = all.clone();
+    if shared.sample.is_some() && bench.needs_memory() {
+        cues.retain(|cue| tmem_eval::bench::is_scored(cue, &memories));
+    }
+    let cues = shared.selection().cues(cues, &all);
+    let run = tmem_eval::bench::plus(&bench, &dialogues, &cues, &memories);
+    setup.finish(run.await, &left)
+}
+
+/// Encoder and models of a run.
+struct Setup<'a> {
+    shared: &'a Shared,
+    bars: &'a Bars,
+    encoder: Option<encoder::Cached>,
+    models: Option<Roles>,
+    manifest: Manifest,
+}
+
+impl<'a> Setup<'a> {
+    async fn new(shared: &'a Shared, files: &Files, bars: &'a Bars, left: &Left) -> Result<Self> {
+        let models = models::open(shared).await?;
+        Ok(Self {
+            shared,
+            bars,
+            encoder: encoder::open(shared).await?,
+            manifest: manifest(shared, files, models.as_ref(), left),
+            models,
+        })
+    }
+
+    fn bench(&self, controls: usize, pooled: bool) -> Result<Bench<'_>> {
+        let shared = self.shared;
+        let how = AnswerRun {
+            prompt: shared.answer_prompt.into(),
+            runs: shared.runs.max(1),
+        };
+        let answers = self.models.as_ref().map(|models| {
+            let roles = Models {
+                answer: models.answer.as_ref(),
+                judge: models.judge.as_ref(),
+                concurrency: shared.concurrency.get(),
+            };
+            (roles, how)
+        });
+        Ok(Bench {
+            systems: shared.systems()?,
+            base: shared.base()?,
+            ablate: shared.switches()?,
+            sweep: shared.sweeps()?,
+            encoder: self.encoder.as_ref().map(|encoder| encoder as &dyn Embed),
+            answers,
+            controls,
+            pooled,
+            seed: shared.seed,
+            progress: self.bars,
+            manifest: self.manifest.clone(),
+        })
+    }
+
+    /// Writes the waiting calls and, if there are any, the results; says what is left to do.
+    fn finish(&self, results: Result<Results, EvalError>, left: &Left) -> Result<Ending> {
+        let waiting = ending::export(self.shared, self.models.as_ref(), left)?;
+        let failed = match results {
+            // All that could have been scored waits for its memory.
+            Err(EvalError::Setting(_)) if left.calls > 0 => 0,
+            Err(error) => return Err(error.into()),
+            Ok(results) => {
+                write::all(self.shared, &results)?;
+                ending::failed(&results)
+            }
+        };
+        let counts = (waiting, failed);
+        ending::tell(self.shared, self.models.as_ref(), left, counts)
+    }
+}
+
+fn manifest(shared: &Shared, files: &Files, models: Option<&Roles>, left: &Left) -> Manifest {
     let mut manifest = Manifest {
         commit: write::commit(),
         data_sha256: files.hashes.clone(),
+        protocol: shared.selection().notes(),
         ..Manifest::default()
     };
     if let Some(models) = models {
@@ -147,6 +196,9 @@ fn manifest(shared: &Shared, files: &Files, models: Option<&models::Roles>) -> M
             .insert("answer runs".into(), shared.runs.max(1).to_string());
         let prompts = EvalPrompts::ALL.map(|prompt| (prompt.name().to_owned(), prompt.hash()));
         manifest.prompts_sha256 = prompts.into();
+    }
+    if let Some(model) = &left.model {
+        manifest.models.insert("build".into(), model.clone());
     }
     manifest
 }

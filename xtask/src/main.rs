@@ -74,7 +74,8 @@ fn bench(name: &str, args: &shell::Passed) -> Result<()> {
     }
 }
 
-/// Builds this program with its benchmarks, in sight of the user, and hands the call on.
+/// Builds this program with its benchmarks, in sight of the user, and hands the call on; what it ends
+/// with is what this ends with.
 #[cfg(not(feature = "bench"))]
 fn bench(name: &str, args: &shell::Passed) -> Result<()> {
     let xtask = [
@@ -86,10 +87,10 @@ fn bench(name: &str, args: &shell::Passed) -> Result<()> {
         "--",
         name,
     ];
-    shell::cargo(
-        xtask
-            .into_iter()
-            .map(str::to_owned)
-            .chain(args.rest.iter().cloned()),
-    )
+    let status = std::process::Command::new(env!("CARGO"))
+        .args(xtask)
+        .args(&args.rest)
+        .current_dir(shell::root())
+        .status()?;
+    std::process::exit(status.code().unwrap_or(1));
 }

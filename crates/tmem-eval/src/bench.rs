@@ -7,7 +7,7 @@ mod plus;
 mod variant;
 
 pub use locomo::locomo;
-pub use plus::plus;
+pub use plus::{EXCLUDED, is_scored, plus};
 pub use variant::Sweep;
 
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub struct Bench<'a> {
     pub seed: u64,
     /// Where progress is told.
     pub progress: &'a dyn Progress,
-    /// Commit, data, models and prompts; the rest is filled in.
+    /// Commit, data, models, prompts, and what else is to be said; the rest is filled in.
     pub manifest: Manifest,
 }
 
@@ -60,7 +60,9 @@ impl Bench<'_> {
         self.encoder.and_then(Embed::gate)
     }
 
-    fn needs_memory(&self) -> bool {
+    /// Whether some system of it searches a memory.
+    #[must_use]
+    pub fn needs_memory(&self) -> bool {
         self.variants()
             .iter()
             .any(|variant| variant.named.system.needs_memory())
@@ -105,7 +107,8 @@ impl Bench<'_> {
         for (place, variant) in variants.iter().enumerate() {
             let pieces = pieces.get(&variant.named.name).copied().unwrap_or(0);
             if variant.role == Role::Main {
-                let summary = score::summary(&of(place), pieces);
+                let mut summary = score::summary(&of(place), pieces);
+                summary.overall.lift_interval = score::lift(&of(place), self.seed);
                 let name = variant.named.name.clone();
                 if benchmark == "locomo-plus" && variant.named.system.needs_memory() {
                     results.reach.insert(name.clone(), score::reach(&of(place)));
@@ -144,9 +147,12 @@ impl Bench<'_> {
             encoder: self
                 .encoder
                 .map_or_else(|| "none".to_owned(), |encoder| encoder.identity()),
-            protocol,
+            protocol: [protocol, self.manifest.protocol.clone()].concat(),
             seed: self.seed,
-            counts,
+            counts: counts
+                .into_iter()
+                .chain(self.manifest.counts.clone())
+                .collect(),
             ..self.manifest.clone()
         }
     }

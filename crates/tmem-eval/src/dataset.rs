@@ -9,9 +9,11 @@ pub mod evidence;
 pub mod locomo;
 pub mod longmemeval;
 pub mod plus;
+pub mod selection;
 
 pub use audit::Audit;
 pub use plus::{Cue, Gap, Relation};
+pub use selection::{Half, Selection};
 
 use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};

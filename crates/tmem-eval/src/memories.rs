@@ -32,7 +32,8 @@ impl Memories {
         Ok(())
     }
 
-    /// Adds cue documents: a list of objects with `index`, `conversation`, `turns`, `scene`, `items`.
+    /// Adds cue documents: a list of objects with `index`, `conversation`, `turns`, `scene` (or a list
+    /// `scenes`), `items`.
     ///
     /// # Errors
     /// [`EvalError::Format`] if an element has no index or conversation.
@@ -80,7 +81,7 @@ impl Memories {
         };
         let document = json!({
             "format": "tmem-memory/1", "conversation": cue.host.as_str(), "speakers": [],
-            "turns": dated(&given["turns"], placed), "scenes": [given["scene"]], "topics": [],
+            "turns": dated(&given["turns"], placed), "scenes": scenes(given), "topics": [],
             "items": given["items"], "personas": [],
         });
         let document = Document::parse(&document.to_string()).map_err(|e| fault(chain(&e)))?;
@@ -89,6 +90,51 @@ impl Memories {
             .map_err(|e| fault(chain(&e)))?;
         change.headings.clear();
         Ok(Some(change))
+    }
+}
+
+/// The cue document made of a memory that was built of the cue's turns alone. Its scenes and items
+/// get ids that are the cue's own, so that they fit into any host.
+///
+/// # Errors
+/// [`EvalError::Format`] if `document` is not JSON.
+pub fn cue_document(cue: &Cue, document: &str) -> Result<Value, EvalError> {
+    let mut whole: Value = serde_json::from_str(document)
+        .map_err(|e| EvalError::format("a memory document", e.to_string()))?;
+    let mut names = BTreeMap::new();
+    for kind in ["scenes", "items"] {
+        let ids = whole[kind].as_array().into_iter().flatten();
+        for (place, id) in ids.filter_map(|one| one["id"].as_str()).enumerate() {
+            let own = format!("cue{}-{}{}", cue.index, &kind[..1], place + 1);
+            names.insert(id.to_owned(), own);
+        }
+    }
+    rename(&mut whole["scenes"], &names);
+    rename(&mut whole["items"], &names);
+    Ok(json!({
+        "index": cue.index, "conversation": cue.host.as_str(), "turns": whole["turns"],
+        "scenes": whole["scenes"], "items": whole["items"],
+    }))
+}
+
+/// Puts other names in the place of ids, wherever one stands.
+fn rename(value: &mut Value, names: &BTreeMap<String, String>) {
+    match value {
+        Value::String(text) => {
+            if let Some(own) = names.get(text) {
+                text.clone_from(own);
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|one| rename(one, names)),
+        Value::Object(fields) => fields.values_mut().for_each(|one| rename(one, names)),
+        _ => {}
+    }
+}
+
+fn scenes(cue: &Value) -> Value {
+    match cue.get("scenes") {
+        Some(scenes) => scenes.clone(),
+        None => json!([cue["scene"]]),
     }
 }
 

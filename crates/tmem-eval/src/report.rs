@@ -3,11 +3,14 @@
 
 pub mod chart;
 pub mod figures;
+mod gap;
 pub mod html;
 pub mod markdown;
 pub mod published;
 pub mod table;
+pub mod tables;
 
 pub use html::html;
-pub use markdown::{chapter, extra_tables, markdown};
+pub use markdown::{chapter, markdown};
 pub use table::{Table, main_table};
+pub use tables::extra_tables;

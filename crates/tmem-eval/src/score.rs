@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::answer::Outcome;
 use crate::metric::{deviation, mean, quantile};
 use crate::results::{Answered, CueScores, Pooled, RankSpread, Reach, Row, Scores, Summary};
-use crate::stat::{Difference, bootstrap, paired_bootstrap};
+use crate::stat::{Difference, bootstrap, paired_bootstrap, unpaired_bootstrap};
 
 /// Cut-offs of every recall at k.
 pub const KS: [usize; 6] = [1, 3, 5, 10, 20, 50];
@@ -297,6 +297,40 @@ pub fn difference(name: &str, from: &[&Row], to: &[&Row], seed: u64) -> Option<D
         }
     }
     paired_bootstrap(&clusters.into_values().collect::<Vec<_>>(), seed)
+}
+
+/// By how much cues are in the context more often for their own query than for those of others.
+#[must_use]
+pub fn lift(rows: &[&Row], seed: u64) -> Option<Difference> {
+    let hit = |row: &&Row| metric("cue_in_context", row);
+    let mut controls: BTreeMap<(&str, usize), Vec<f64>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.protocol == "control") {
+        let of_cue = controls.entry((&row.conversation, row.question));
+        of_cue.or_default().extend(hit(row));
+    }
+    let mut clusters: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.protocol == "isolated") {
+        let others = controls.get(&(row.conversation.as_str(), row.question));
+        let control = others.and_then(|hits| mean(hits.iter().copied()));
+        let of_host = clusters.entry(&row.conversation).or_default();
+        of_host.extend(control.zip(hit(row)));
+    }
+    paired_bootstrap(&clusters.into_values().collect::<Vec<_>>(), seed)
+}
+
+/// How far the score falls from LoCoMo to LoCoMo-Plus: evidence recall minus cue in the context.
+#[must_use]
+pub fn gap(locomo: &[&Row], plus: &[&Row], seed: u64) -> Option<Difference> {
+    let mut clusters: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+    for row in plus.iter().filter(|row| row.protocol == "isolated") {
+        let values = &mut clusters.entry(&row.conversation).or_default().0;
+        values.extend(metric("cue_in_context", row));
+    }
+    for row in locomo.iter().filter(|row| counts(row)) {
+        let values = &mut clusters.entry(&row.conversation).or_default().1;
+        values.extend(metric("evidence_recall", row));
+    }
+    unpaired_bootstrap(&clusters.into_values().collect::<Vec<_>>(), seed)
 }
 
 /// 95 % interval of the mean of a metric over `rows`, by question.

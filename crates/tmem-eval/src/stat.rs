@@ -22,7 +22,7 @@ pub struct Difference {
     pub high_by_question: f64,
     /// Clusters: below five an interval over them says little.
     pub clusters: usize,
-    /// Pairs.
+    /// Pairs; for two samples that are not paired, the values of both.
     pub pairs: usize,
 }
 
@@ -65,26 +65,78 @@ pub fn bootstrap(clusters: &[Vec<f64>], seed: u64) -> Option<(f64, f64)> {
     interval(&sums, seed)
 }
 
+/// Difference between the means of two samples that share conversations but not questions: per
+/// conversation, the values of the first and of the second. Conversations without both are left out.
+///
+/// Resamples conversations with all their values; and, for the interval by question, the values of
+/// each sample. `None` without values.
+#[must_use]
+pub fn unpaired_bootstrap(clusters: &[(Vec<f64>, Vec<f64>)], seed: u64) -> Option<Difference> {
+    let whole = clusters
+        .iter()
+        .filter(|(a, b)| !a.is_empty() && !b.is_empty());
+    let whole: Vec<_> = whole.collect();
+    let group = |values: &[f64]| (values.iter().sum::<f64>(), values.len());
+    let single = |value: &f64| (*value, 1);
+    let groups: Vec<[(f64, usize); 2]> = whole.iter().map(|(a, b)| [group(a), group(b)]).collect();
+    let first: Vec<_> = whole
+        .iter()
+        .flat_map(|(a, _)| a.iter().map(single))
+        .collect();
+    let second: Vec<_> = whole
+        .iter()
+        .flat_map(|(_, b)| b.iter().map(single))
+        .collect();
+    if groups.is_empty() {
+        return None;
+    }
+    let of = |side: usize, drawn: &[&[(f64, usize); 2]]| mean_of(drawn.iter().map(|two| two[side]));
+    let (low, high) = quantiles(seed, |random| {
+        let drawn: Vec<_> = groups
+            .iter()
+            .map(|_| &groups[random.below(groups.len())])
+            .collect();
+        of(1, &drawn) - of(0, &drawn)
+    })?;
+    let (low_by_question, high_by_question) = quantiles(seed, |random| {
+        resampled_mean(&second, random) - resampled_mean(&first, random)
+    })?;
+    Some(Difference {
+        mean: mean_of(second.iter().copied()) - mean_of(first.iter().copied()),
+        low,
+        high,
+        low_by_question,
+        high_by_question,
+        clusters: groups.len(),
+        pairs: first.len() + second.len(),
+    })
+}
+
 /// Quantiles of the mean over resampled `(sum, count)` groups.
 fn interval(groups: &[(f64, usize)], seed: u64) -> Option<(f64, f64)> {
     if groups.is_empty() {
         return None;
     }
+    quantiles(seed, |random| resampled_mean(groups, random))
+}
+
+/// The middle 95 % of what `draw` gives.
+fn quantiles(seed: u64, mut draw: impl FnMut(&mut SplitMix) -> f64) -> Option<(f64, f64)> {
     let mut random = SplitMix(seed);
-    let mut means: Vec<f64> = (0..RESAMPLES)
-        .map(|_| resampled_mean(groups, &mut random))
-        .collect();
-    means.sort_by(f64::total_cmp);
-    Some((quantile(&means, 0.025)?, quantile(&means, 0.975)?))
+    let mut drawn: Vec<f64> = (0..RESAMPLES).map(|_| draw(&mut random)).collect();
+    drawn.sort_by(f64::total_cmp);
+    Some((quantile(&drawn, 0.025)?, quantile(&drawn, 0.975)?))
 }
 
 fn resampled_mean(groups: &[(f64, usize)], random: &mut SplitMix) -> f64 {
-    let (mut sum, mut count) = (0.0, 0);
-    for _ in 0..groups.len() {
-        let (s, n) = groups[random.below(groups.len())];
-        sum += s;
-        count += n;
-    }
+    mean_of((0..groups.len()).map(|_| groups[random.below(groups.len())]))
+}
+
+/// Mean of `(sum, count)` groups, of which there is at least one.
+fn mean_of(groups: impl IntoIterator<Item = (f64, usize)>) -> f64 {
+    let (sum, count) = groups
+        .into_iter()
+        .fold((0.0, 0), |(sum, count), (s, n)| (sum + s, count + n));
     sum / count as f64
 }
 
@@ -146,6 +198,22 @@ mod tests {
             paired_bootstrap(&clusters, 1),
             paired_bootstrap(&clusters, 2)
         );
+    }
+
+    #[test]
+    fn two_samples_differ_by_their_means_over_shared_conversations() {
+        let clusters = [
+            (vec![0.5, 1.0], vec![0.25]),
+            (vec![0.0], vec![0.25, 0.25, 0.25]),
+            (vec![1.0; 9], vec![]),
+        ];
+        let one = unpaired_bootstrap(&clusters, 7).expect("values");
+        assert!((one.mean - -0.25).abs() < 1e-9);
+        assert_eq!((one.clusters, one.pairs), (2, 7));
+        // Drawn twice, the first conversation gives 0.25 - 0.75 and the second 0.25 - 0.
+        assert!((one.low - -0.5).abs() < 1e-9 && (one.high - 0.25).abs() < 1e-9);
+        assert!(one.low_by_question < one.mean && one.mean < one.high_by_question);
+        assert_eq!(unpaired_bootstrap(&clusters[2..], 7), None);
     }
 
     /// Of 200 samples with a known mean difference, about 95 % of the intervals must hold it.

@@ -174,6 +174,32 @@ pub fn parse(
     Ok(systems)
 }
 
+/// `config` with one setting at each of several values, as in `association_floor=0,0.02,0.05`; a dot
+/// leads into a section (`cue_weights.horizon=1,2`), and `null` empties an optional setting.
+///
+/// # Errors
+/// [`EvalError::Setting`] naming the setting or value that is not known.
+pub fn varied(spec: &str, config: &RetrieveConfig) -> Result<Vec<Named>, EvalError> {
+    let fault = |why: String| EvalError::Setting(format!("{spec:?} varies nothing: {why}"));
+    let (key, values) = spec
+        .split_once('=')
+        .ok_or_else(|| fault("it reads SETTING=VALUE,VALUE,…".to_owned()))?;
+    let plain = serde_json::to_value(config).expect("a configuration is plain data");
+    let pointer = format!("/{}", key.trim().replace('.', "/"));
+    let of = |value: &str| {
+        let mut plain = plain.clone();
+        let place = plain.pointer_mut(&pointer);
+        let place = place.ok_or_else(|| fault(format!("no setting is called {key:?}")))?;
+        *place = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        let config = serde_json::from_value(plain).map_err(|e| fault(e.to_string()))?;
+        Ok(Named {
+            name: format!("{} = {value}", key.trim()),
+            system: System::Tmem(Box::new(config)),
+        })
+    };
+    values.split(',').map(|value| of(value.trim())).collect()
+}
+
 fn expand(name: &str) -> Vec<String> {
     let flat = || {
         let of = |unit| {
@@ -273,6 +299,22 @@ mod tests {
             &["flat-rag", "flat-rag-turn-bm25"],
             expect!["flat-rag flat-rag-turn-bm25"],
         );
+    }
+
+    #[test]
+    fn one_setting_takes_several_values() {
+        let base = RetrieveConfig::balanced();
+        let varied = |spec| varied(spec, &base);
+        let both = varied("cue_weights.horizon=1, 3").expect("a known setting");
+        assert_eq!(both[1].name, "cue_weights.horizon = 3");
+        let mut want = base.clone();
+        want.cue_weights.horizon = 3.0;
+        assert_eq!(both[1].system, System::Tmem(Box::new(want)));
+        let none = varied("association_floor=null").expect("an optional setting");
+        assert!(matches!(&none[0].system, System::Tmem(c) if c.association_floor.is_none()));
+        for wrong in ["asociation_floor=1", "top_scenes=many", "top_scenes"] {
+            assert!(varied(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

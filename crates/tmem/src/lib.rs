@@ -65,6 +65,7 @@ pub use forget::{Forgotten, Target};
 pub use progress::{Event, Problem, Stopped, Summary, Tally};
 pub use recall::{Question, Recalled};
 pub use reindex::Reindexed;
+pub use services::language_model;
 pub use shelf::spaces;
 pub use stats::{Counts, Coverage, Stats};
 pub use tmem::{Access, Options, Tmem};

@@ -20,6 +20,7 @@ use crate::error::TmemError;
 use crate::shelf::Shelf;
 use crate::tmem::Options;
 
+pub use chat::live as language_model;
 pub(crate) use chat::weights_of;
 pub(crate) use encoder::spec as encoder_spec;
 

@@ -1,13 +1,17 @@
 //! What the benchmarks take on the command line.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{ArgAction, Args, Parser, ValueEnum};
+use tmem::config::{LlmConfig, LlmKind};
 use tmem::retrieve::{Preset, RetrieveConfig, Switch};
+use tmem::{Config, Layers};
 use tmem_eval::Sweep;
 use tmem_eval::answer::AnswerPrompt;
-use tmem_eval::dataset::Dialogue;
+use tmem_eval::dataset::{Dialogue, Half, Selection};
+use tmem_eval::system::{self, Named};
 
 const SOURCES: &str = "\
 Data (nothing is fetched, nothing of it is in this repository):
@@ -17,10 +21,17 @@ Data (nothing is fetched, nothing of it is in this repository):
                                  data/locomo_plus.json; no licence stated
   longmemeval_s.json             LongMemEval-S, https://github.com/xiaowu0162/LongMemEval; MIT
   <conversation>.json,           memory documents (tmem-memory/1), as `tmem export` writes them, and
-  plus-cues.json                 memories of the cues; conversations without one are skipped and counted
+  plus-cues.json                 memories of the cues; those that are missing are built with --build or
+                                 --build-model, else skipped and counted
 
 Without --data, the folder is $TMEM_DATA/data/locomo; without --memories, $TMEM_DATA/memories.
-Vectors are kept by encoder and text in --cache, so that a second run encodes nothing.";
+Vectors are kept by encoder and text in --cache, so that a second run encodes nothing.
+
+Models: NAME is asked at --base-url, local:NAME is the embedded one (`tmem models list`). With --config the
+roles are [llm] for building, [llm.stages.answer] and [llm.stages.judge].
+
+Exit codes: 0 done, 1 failed (also: a recording lacks a call), 2 usage, 3 done but for calls that wait for
+a batch or failed.";
 
 /// LoCoMo: evidence recall by category, baselines, ablations, sweeps, answers and judges.
 #[derive(Debug, Parser)]
@@ -88,8 +99,15 @@ pub(super) struct Shared {
     /// Print what the loader counted, and stop.
     #[arg(long)]
     pub(super) audit: bool,
+    /// Only every other question of each conversation, or every other cue of each host: what is chosen
+    /// by one half is reported on the other.
+    #[arg(long, value_name = "even|odd")]
+    half: Option<Half>,
+    /// Only so many questions or cues, drawn by --seed: for trying out, not for figures.
+    #[arg(long, value_name = "N")]
+    pub(super) sample: Option<usize>,
     /// Score retrieval alone, which needs no language model (so it is without --answer-model).
-    #[arg(long, conflicts_with_all = ["answer_model", "judge_model"])]
+    #[arg(long, conflicts_with_all = ["answers", "answer_model", "judge_model"])]
     retrieval_only: bool,
     /// Systems: tmem, tmem-paper, tmem-wide, presets, no-trigger, full-context, flat-rag,
     /// flat-rag-<turn|window|chunk|session>-<bm25|dense|rrf>, flat-rag-all, all.
@@ -99,7 +117,7 @@ pub(super) struct Shared {
         default_value = "tmem,tmem-paper,tmem-wide,no-trigger,flat-rag,full-context"
     )]
     pub(super) systems: Vec<String>,
-    /// Settings of the system `tmem`: a `tmem.toml`, of which [retrieve] is read.
+    /// Settings: a `tmem.toml`, of which [retrieve] (of the system `tmem`), [llm] and [build] are read.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Preset of the system `tmem`, where --config does not say otherwise.
@@ -114,6 +132,10 @@ pub(super) struct Shared {
     /// Change budgets one at a time: `all` (kT, kS, kI, R), or some of them, or kA.
     #[arg(long, value_delimiter = ',')]
     sweep: Vec<String>,
+    /// Also the system `tmem` with one setting of [retrieve] at each of these values, as in
+    /// `association_floor=0,0.02,0.05`.
+    #[arg(long, value_name = "SETTING=VALUES")]
+    vary: Vec<String>,
     /// Tokens that flat systems may put into the context.
     #[arg(long, default_value_t = tmem_eval::system::FLAT_BUDGET)]
     pub(super) flat_tokens: f64,
@@ -126,28 +148,37 @@ pub(super) struct Shared {
     /// Folder in which vectors are kept.
     #[arg(long, value_name = "DIR")]
     pub(super) cache: Option<PathBuf>,
+    /// Build memories that are missing with the model of --config (else the embedded one). They are kept
+    /// in --built, so that the next run finds them.
+    #[arg(long)]
+    build: bool,
+    /// Build memories that are missing with this model.
+    #[arg(long, value_name = "NAME")]
+    build_model: Option<String>,
+    /// Folder of the memories that are built here, one folder a model [default: memories, in --out].
+    #[arg(long, value_name = "DIR")]
+    built: Option<PathBuf>,
+    /// Also score answers, by the roles `answer` and `judge` of --config.
+    #[arg(long)]
+    answers: bool,
     /// Model that answers; with it, answers are scored too.
     #[arg(long, value_name = "NAME", requires = "judge_model")]
-    pub(super) answer_model: Option<String>,
+    answer_model: Option<String>,
     /// Model that judges.
     #[arg(long, value_name = "NAME", requires = "answer_model")]
-    pub(super) judge_model: Option<String>,
+    judge_model: Option<String>,
     /// OpenAI-compatible endpoint of the models.
-    #[arg(
-        long,
-        env = "TMEM_LLM_BASE_URL",
-        default_value = "https://api.openai.com/v1"
-    )]
-    pub(super) base_url: String,
+    #[arg(long, env = "TMEM_LLM_BASE_URL", value_name = "URL")]
+    base_url: Option<String>,
     /// Another endpoint for the judge.
     #[arg(long, value_name = "URL")]
-    pub(super) judge_base_url: Option<String>,
+    judge_base_url: Option<String>,
     /// Environment variable that holds the key.
-    #[arg(long, default_value = "OPENAI_API_KEY")]
-    pub(super) api_key_env: String,
-    /// Questions worked on at a time.
-    #[arg(long, default_value_t = 8)]
-    pub(super) concurrency: usize,
+    #[arg(long, value_name = "NAME")]
+    api_key_env: Option<String>,
+    /// Calls under way at a time.
+    #[arg(long, default_value = "8")]
+    pub(super) concurrency: NonZeroUsize,
     /// Answer protocol.
     #[arg(long, value_enum, default_value = "short")]
     pub(super) answer_prompt: Protocol,
@@ -184,17 +215,118 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    fn layers(&self) -> Result<Layers> {
+        match &self.config {
+            Some(path) => Ok(Layers::new().file(path)?),
+            None => Ok(Layers::new().flag("retrieve.preset", self.preset.name())),
+        }
+    }
+
     /// The configuration of the system `tmem`.
     pub(super) fn base(&self) -> Result<RetrieveConfig> {
-        let mut layers = tmem::Layers::new().flag("retrieve.preset", self.preset.name());
-        if let Some(path) = &self.config {
-            layers = tmem::Layers::new().file(path)?;
-        }
-        let config = layers.resolve().context("reading the settings of tmem")?;
+        let config = self.layers()?.resolve();
+        let config = config.context("reading the settings of tmem")?;
         Ok(self
             .without
             .iter()
             .fold(config.retrieve, |config, switch| config.without(*switch)))
+    }
+
+    /// The systems of the tables.
+    pub(super) fn systems(&self) -> Result<Vec<Named>> {
+        let base = self.base()?;
+        let mut systems = system::parse(&self.systems, &base, self.flat_tokens)?;
+        for spec in &self.vary {
+            systems.extend(system::varied(spec, &base)?);
+        }
+        Ok(systems)
+    }
+
+    /// The settings by which missing memories are built; `None` if they are not to be.
+    pub(super) fn building(&self) -> Result<Option<Config>> {
+        if !self.build && self.build_model.is_none() {
+            return Ok(None);
+        }
+        let encoder = match self.encoder.as_str() {
+            "none" | "hash" => ("embed.kind", self.encoder.as_str()),
+            model => ("embed.model", model),
+        };
+        let concurrency = self.concurrency.to_string();
+        let mut flags = vec![encoder, ("llm.concurrency", concurrency.as_str())];
+        if let Some(name) = &self.build_model {
+            let (kind, model) = kind_and_model(name);
+            let kind = if kind == LlmKind::Local {
+                "local"
+            } else {
+                "openai"
+            };
+            flags.extend([("llm.kind", kind), ("llm.model", model)]);
+        }
+        flags.extend(self.base_url.as_deref().map(|url| ("llm.base_url", url)));
+        flags.extend(
+            self.api_key_env
+                .as_deref()
+                .map(|name| ("llm.api_key_env", name)),
+        );
+        let layers = flags
+            .into_iter()
+            .fold(self.layers()?, |layers, (key, value)| {
+                layers.flag(key, value)
+            });
+        Ok(Some(layers.resolve()?))
+    }
+
+    /// Where memories built by `model` are kept.
+    pub(super) fn built_by(&self, model: &str) -> PathBuf {
+        let plain = |c: char| {
+            if c.is_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        };
+        let built = self
+            .built
+            .clone()
+            .unwrap_or_else(|| self.out.join("memories"));
+        built.join(model.chars().map(plain).collect::<String>())
+    }
+
+    /// The models that answer and judge; `None` for retrieval alone.
+    pub(super) fn roles(&self) -> Result<Option<(LlmConfig, LlmConfig)>> {
+        if !self.answers && self.answer_model.is_none() {
+            return Ok(None);
+        }
+        let llm = self.layers()?.resolve()?.llm;
+        let role = |stage: &str, name: &Option<String>, url: &Option<String>| {
+            let of_stage = llm.stages.get(stage).cloned().unwrap_or_default();
+            let mut role = llm.for_stage(&of_stage);
+            if let Some(name) = name {
+                let (kind, model) = kind_and_model(name);
+                (role.kind, role.model) = (kind, model.to_owned());
+            }
+            role.base_url = url.clone().unwrap_or(role.base_url);
+            role.api_key_env = self.api_key_env.clone().unwrap_or(role.api_key_env);
+            role.concurrency = self.concurrency;
+            role
+        };
+        let judge_url = self
+            .judge_base_url
+            .clone()
+            .or_else(|| self.base_url.clone());
+        Ok(Some((
+            role("answer", &self.answer_model, &self.base_url),
+            role("judge", &self.judge_model, &judge_url),
+        )))
+    }
+
+    /// What is asked of the benchmark.
+    pub(super) fn selection(&self) -> Selection {
+        Selection {
+            half: self.half,
+            sample: self.sample,
+            seed: self.seed,
+        }
     }
 
     /// The switches of `--ablate`.
@@ -218,5 +350,13 @@ impl Shared {
         let named =
             |dialogue: &Dialogue| self.conversations.iter().any(|n| n == dialogue.id.as_str());
         dialogues.retain(|dialogue| self.conversations.is_empty() || named(dialogue));
+    }
+}
+
+/// `local:NAME` is the embedded model, any other name one at an endpoint.
+fn kind_and_model(name: &str) -> (LlmKind, &str) {
+    match name.strip_prefix("local:") {
+        Some(model) => (LlmKind::Local, model),
+        None => (LlmKind::OpenAi, name),
     }
 }

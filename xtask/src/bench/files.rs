@@ -57,49 +57,74 @@ impl Files {
             );
         };
         let path = self.folder.join(name);
-        self.read(&path)
+        self.read(&path, "")
     }
 
-    fn read(&mut self, path: &Path) -> Result<String> {
+    fn read(&mut self, path: &Path, mark: &str) -> Result<String> {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        self.hashes.insert(name, results::sha256(text.as_bytes()));
+        self.note(&(name(path) + mark), &text);
         Ok(text)
     }
 
-    /// All memory documents; none is no error, the systems that need them say so.
-    pub(super) fn memories(&mut self, shared: &Shared, cues: bool) -> Result<Memories> {
+    /// Notes for the manifest what was read, or built.
+    pub(super) fn note(&mut self, name: &str, text: &str) {
+        let hash = results::sha256(text.as_bytes());
+        self.hashes.insert(name.to_owned(), hash);
+    }
+
+    /// The memory documents of `built` and of `--memories`, which come first where both have one; none
+    /// is no error, the systems that need them say so.
+    pub(super) fn memories(
+        &mut self,
+        shared: &Shared,
+        cues: bool,
+        built: Option<&Path>,
+    ) -> Result<Memories> {
         let mut memories = Memories::default();
-        let given = shared.memories.is_some();
-        let folder = shared.memories.clone().or_else(|| library("memories"));
-        let Some(folder) = folder.filter(|folder| given || folder.is_dir()) else {
-            return Ok(memories);
-        };
-        let listed = fs::read_dir(&folder)
-            .with_context(|| format!("the folder of --memories, {}", folder.display()))?;
-        let mut paths: Vec<PathBuf> = listed
+        let library = library("memories").filter(|folder| folder.is_dir());
+        let built = built.filter(|folder| folder.is_dir());
+        let given = shared.memories.as_deref().or(library.as_deref());
+        let folders = built.map(|folder| (folder, BUILT)).into_iter();
+        for (folder, mark) in folders.chain(given.map(|folder| (folder, ""))) {
+            self.documents(folder, cues, mark, &mut memories)
+                .with_context(|| format!("the folder of memories, {}", folder.display()))?;
+        }
+        Ok(memories)
+    }
+
+    fn documents(
+        &mut self,
+        folder: &Path,
+        cues: bool,
+        mark: &str,
+        memories: &mut Memories,
+    ) -> Result<()> {
+        let mut paths: Vec<PathBuf> = fs::read_dir(folder)?
             .map(|entry| Ok(entry?.path()))
             .collect::<Result<_>>()?;
         paths.retain(|path| path.extension().is_some_and(|ext| ext == "json"));
         paths.sort();
         for path in paths {
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            match (name == "plus-cues.json", cues) {
-                (true, true) => memories.add_cues(&name, &self.read(&path)?)?,
+            let name = name(&path);
+            match (name == CUES, cues) {
+                (true, true) => memories.add_cues(&name, &self.read(&path, mark)?)?,
                 (true, false) => {}
-                (false, _) => memories.add_conversation(&name, &self.read(&path)?)?,
+                (false, _) => memories.add_conversation(&name, &self.read(&path, mark)?)?,
             }
         }
-        Ok(memories)
+        Ok(())
     }
+}
+
+/// Stands behind the name of a document that was built here.
+pub(super) const BUILT: &str = " (built)";
+
+/// The file of cue documents.
+pub(super) const CUES: &str = "plus-cues.json";
+
+fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// A folder of the library that `TMEM_DATA` names.

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
-use tmem::http::{Client, Endpoint, Secret};
+use async_trait::async_trait;
+use tmem::config::LlmConfig;
 use tmem::llm::{
-    CallLog, ChatModel, Dialect, FileLog, LoggedModel, MemoryLog, Mode, Nameplate, OpenAiModel,
-    batch,
+    CallLog, ChatModel, Dialect, FileLog, LlmError, LoggedModel, MemoryLog, Mode, Nameplate, Reply,
+    Request, batch,
 };
 
 use super::args::Shared;
@@ -20,36 +22,53 @@ pub(super) struct Roles {
     /// Gives verdicts.
     pub(super) judge: Box<dyn ChatModel>,
     log: Arc<dyn CallLog>,
+    unrecorded: Unrecorded,
 }
 
-/// The models that the flags name; `None` for retrieval alone.
-pub(super) fn open(shared: &Shared) -> Result<Option<Roles>> {
-    let Some((answer, judge)) = shared
-        .answer_model
-        .as_ref()
-        .zip(shared.judge_model.as_ref())
-    else {
+/// Prompts that a recording lacks.
+type Unrecorded = Arc<Mutex<Vec<String>>>;
+
+/// The models that flags or settings name; `None` for retrieval alone.
+pub(super) async fn open(shared: &Shared) -> Result<Option<Roles>> {
+    let Some((answer, judge)) = shared.roles()? else {
         return Ok(None);
     };
     let log = log(shared)?;
     if let Some(path) = &shared.batch_import {
-        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        let found = batch::import(&text, log.as_ref()).map_err(|message| anyhow!(message))?;
-        eprintln!(
-            "{}: {} answered, {} failed, {} missing, {} of other runs",
-            path.display(),
-            found.answered,
-            found.failed.len(),
-            found.missing,
-            found.foreign
-        );
+        import(path, log.as_ref())?;
     }
-    let judge_url = shared.judge_base_url.as_ref().unwrap_or(&shared.base_url);
+    let unrecorded = Unrecorded::default();
+    let bare = bare(shared, &answer).await?;
+    let judging = match judge == answer {
+        true => Arc::clone(&bare),
+        false => self::bare(shared, &judge).await?,
+    };
+    let behind = |model| -> Box<dyn ChatModel> {
+        Box::new(Watched {
+            model: LoggedModel::new(model, log.clone(), mode(shared)),
+            unrecorded: Arc::clone(&unrecorded),
+        })
+    };
     Ok(Some(Roles {
-        answer: model(shared, answer, &shared.base_url, &log)?,
-        judge: model(shared, judge, judge_url, &log)?,
+        answer: behind(bare),
+        judge: behind(judging),
+        unrecorded: Arc::clone(&unrecorded),
         log,
     }))
+}
+
+fn import(path: &Path, log: &dyn CallLog) -> Result<()> {
+    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let found = batch::import(&text, log).map_err(|message| anyhow!(message))?;
+    eprintln!(
+        "{}: {} answered, {} failed, {} missing, {} of other runs",
+        path.display(),
+        found.answered,
+        found.failed.len(),
+        found.missing,
+        found.foreign
+    );
+    Ok(())
 }
 
 fn log(shared: &Shared) -> Result<Arc<dyn CallLog>> {
@@ -67,30 +86,24 @@ fn log(shared: &Shared) -> Result<Arc<dyn CallLog>> {
     }
 }
 
-fn model(
-    shared: &Shared,
-    name: &str,
-    base_url: &str,
-    log: &Arc<dyn CallLog>,
-) -> Result<Box<dyn ChatModel>> {
-    let mode = match (&shared.replay, &shared.batch_export) {
+fn mode(shared: &Shared) -> Mode {
+    match (&shared.replay, &shared.batch_export) {
         (Some(_), _) => Mode::Replay,
         (None, Some(_)) => Mode::Batch,
         (None, None) => Mode::Live,
-    };
-    if mode != Mode::Live {
-        return Ok(Box::new(LoggedModel::new(
-            Nameplate(name.to_owned()),
-            log.clone(),
-            mode,
-        )));
     }
-    let mut endpoint = Endpoint::new(base_url);
-    endpoint.key_setting = shared.api_key_env.clone();
-    endpoint.api_key = std::env::var(&shared.api_key_env).ok().map(Secret::new);
-    endpoint.max_concurrency = shared.concurrency;
-    let model = OpenAiModel::new(Client::new(endpoint)?, name);
-    Ok(Box::new(LoggedModel::new(model, log.clone(), mode)))
+}
+
+/// The model itself; its name alone where it is not to be asked.
+async fn bare(shared: &Shared, config: &LlmConfig) -> Result<Arc<dyn ChatModel>> {
+    if mode(shared) != Mode::Live {
+        return Ok(Arc::new(Nameplate(config.model.clone())));
+    }
+    let models = shared
+        .models
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("models"));
+    Ok(tmem::language_model(config.clone(), models).await?)
 }
 
 impl Roles {
@@ -100,19 +113,44 @@ impl Roles {
         [answer, ("judge".to_owned(), self.judge.name().to_owned())].into()
     }
 
-    /// Writes the calls that wait, if that was asked for.
-    pub(super) fn report(&self, shared: &Shared) -> Result<()> {
-        let Some(path) = &shared.batch_export else {
-            return Ok(());
-        };
+    /// The calls that wait for answers from elsewhere, in the OpenAI Batch format, and their number.
+    pub(super) fn waiting(&self) -> Result<(String, usize)> {
         let waiting = self.log.waiting().map_err(|message| anyhow!(message))?;
-        fs::write(path, batch::export(&waiting, Dialect::default()))
-            .with_context(|| path.display().to_string())?;
-        eprintln!(
-            "{}: {} calls wait for answers",
-            path.display(),
-            waiting.len()
-        );
-        Ok(())
+        Ok((batch::export(&waiting, Dialect::default()), waiting.len()))
+    }
+
+    /// Prompts that the recording lacks.
+    pub(super) fn unrecorded(&self) -> Vec<String> {
+        let held = self.unrecorded.lock();
+        held.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// A model that keeps what its recording lacks, to be shown when the run is over.
+struct Watched<M> {
+    model: M,
+    unrecorded: Unrecorded,
+}
+
+#[async_trait]
+impl<M: ChatModel> ChatModel for Watched<M> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn context_window(&self) -> Option<usize> {
+        self.model.context_window()
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
+        let reply = self.model.complete(request).await;
+        if let Err(error @ LlmError::NotRecorded { .. }) = &reply {
+            let mut held = self
+                .unrecorded
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            held.push(error.to_string());
+        }
+        reply
     }
 }

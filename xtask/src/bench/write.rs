@@ -4,17 +4,18 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use tmem_eval::{Results, report};
 
 use super::args::Shared;
+use super::ending::Ending;
 use crate::shell;
 
 /// Writes `results.json`, `report.md` and `report.html`, and prints the table.
 pub(super) fn all(shared: &Shared, results: &Results) -> Result<()> {
     let beside = match &shared.beside {
-        Some(path) => Some(read(path)?),
+        Some(path) => Some(other(path, results)?),
         None => None,
     };
     fs::create_dir_all(&shared.out).with_context(|| shared.out.display().to_string())?;
@@ -23,10 +24,10 @@ pub(super) fn all(shared: &Shared, results: &Results) -> Result<()> {
         fs::write(&path, text).with_context(|| path.display().to_string())
     };
     put("results.json", results.to_json())?;
-    put("report.md", report::markdown(results))?;
+    put("report.md", report::markdown(results, beside.as_ref()))?;
     put("report.html", report::html(results, beside.as_ref()))?;
     if let Some(path) = &shared.docs {
-        docs(path, results)?;
+        docs(path, results, beside.as_ref())?;
     }
     println!("{}", report::main_table(results).to_text());
     for table in report::extra_tables(results) {
@@ -36,19 +37,28 @@ pub(super) fn all(shared: &Shared, results: &Results) -> Result<()> {
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Results> {
+/// The results of the other benchmark.
+fn other(path: &Path, than: &Results) -> Result<Results> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no results.json", path.display()))
+    let results: Results = serde_json::from_str(&text)
+        .with_context(|| format!("{} is no results.json", path.display()))?;
+    ensure!(
+        results.is_plus() != than.is_plus(),
+        "--beside wants results of the other benchmark; {} holds {}",
+        path.display(),
+        results.manifest.benchmark
+    );
+    Ok(results)
 }
 
 /// Prints what a loader counted.
-pub(super) fn audit(audit: &impl Serialize) -> Result<()> {
+pub(super) fn audit(audit: &impl Serialize) -> Result<Ending> {
     println!("{}", serde_json::to_string_pretty(audit)?);
-    Ok(())
+    Ok(Ending::Done)
 }
 
 /// Puts the tables between the marks of the benchmark, and leaves the rest of the file alone.
-fn docs(path: &Path, results: &Results) -> Result<()> {
+fn docs(path: &Path, results: &Results, beside: Option<&Results>) -> Result<()> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let name = &results.manifest.benchmark;
     let (begin, end) = (
@@ -59,7 +69,7 @@ fn docs(path: &Path, results: &Results) -> Result<()> {
         let (_, after) = rest.split_once(&end)?;
         Some(format!(
             "{before}{begin}\n{}{end}{after}",
-            report::chapter(results)
+            report::chapter(results, beside)
         ))
     });
     let written = place.with_context(|| format!("{} lacks the marks {begin}", path.display()))?;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tmem_llm::{ChatModel, Finish, LlmError, Message, Request, Role};
 
 use super::prompt::EvalPrompts;
+use super::run::reason;
 
 /// Which rule a verdict follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
@@ -85,7 +86,7 @@ pub async fn judge(model: &dyn ChatModel, judge: Judge, values: &[(&str, &str)])
 async fn ask(model: &dyn ChatModel, request: &Request) -> Result<Outcome, Option<String>> {
     match model.complete(request).await {
         Err(LlmError::Pending(_)) => Err(None),
-        Err(error) => Ok(Outcome::Failed(error.to_string())),
+        Err(error) => Ok(Outcome::Failed(reason(&error))),
         Ok(reply) => match reply.finish {
             Finish::Stop => verdict(&reply.text)
                 .map(outcome)

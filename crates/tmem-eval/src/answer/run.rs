@@ -4,7 +4,7 @@ use futures::StreamExt;
 use futures::stream;
 use tmem_llm::{ChatModel, Finish, LlmError, Reply, Request};
 
-use super::judge::{Judge, Outcome, judge};
+use super::judge::{Judge, judge};
 use super::prompt::{AnswerPrompt, EvalPrompts};
 use crate::metric::{F1, f1, tokens};
 use crate::progress::Progress;
@@ -132,12 +132,22 @@ fn request(task: &Graded, prompt: AnswerPrompt, run: usize) -> Request {
     }
 }
 
+/// Why a call failed, without the text of its prompt: what was said stays out of the results.
+pub(super) fn reason(error: &LlmError) -> String {
+    match error {
+        LlmError::NotRecorded {
+            prompt, version, ..
+        } => format!("{prompt} (version {version}): this call was not recorded"),
+        other => other.to_string(),
+    }
+}
+
 /// The text to be judged; `Err(None)` while the call waits.
 fn prediction(reply: Result<Reply, LlmError>, cot: bool) -> Result<String, Option<String>> {
     let reply = match reply {
         Ok(reply) => reply,
         Err(LlmError::Pending(_)) => return Err(None),
-        Err(error) => return Err(Some(error.to_string())),
+        Err(error) => return Err(Some(reason(&error))),
     };
     match reply.finish {
         Finish::Length => return Err(Some("the answer was cut".to_owned())),
@@ -181,63 +191,74 @@ fn final_answer(text: &str) -> Option<&str> {
 }
 
 async fn verdicts(model: &dyn ChatModel, task: &Graded, prediction: String) -> Answered {
-    let tokens = tokens(&prediction);
-    let answered = Answered {
-        tokens,
-        ..Answered::default()
-    };
-    match task {
+    let judged = match task {
         Graded::Question {
             question,
             gold: Some(gold),
             ..
-        } => {
-            let values = [
-                ("question", question.as_str()),
-                ("gold", gold),
-                ("prediction", &prediction),
-            ];
-            Answered {
-                judge: Some(judge(model, Judge::Lenient, &values).await),
-                judge_strict: Some(judge(model, Judge::Strict, &values).await),
-                f1: Some(f1(F1::Published, &prediction, gold)),
-                f1_normalised: Some(f1(F1::Normalised, &prediction, gold)),
-                prediction,
-                ..answered
-            }
-        }
+        } => against_gold(model, question, gold, &prediction).await,
         Graded::Question {
             question,
             misleading,
             ..
         } => {
             let misleading = misleading.as_deref().unwrap_or_default();
-            let values = [
-                ("question", question.as_str()),
-                ("misleading", misleading),
-                ("prediction", &prediction),
-            ];
-            let verdict = judge(model, Judge::Refusal, &values).await;
-            Answered {
-                judge_strict: Some(verdict.clone()),
-                judge: Some(verdict),
-                prediction,
-                ..answered
-            }
+            refusal(model, question, misleading, &prediction).await
         }
-        Graded::Message { query, cue, .. } => {
-            let values = [
-                ("cue", cue.as_str()),
-                ("query", query),
-                ("prediction", &prediction),
-            ];
-            let verdict: Outcome = judge(model, Judge::Aware, &values).await;
-            Answered {
-                judge: Some(verdict),
-                prediction,
-                ..answered
-            }
-        }
+        Graded::Message { query, cue, .. } => awareness(model, query, cue, &prediction).await,
+    };
+    Answered {
+        tokens: tokens(&prediction),
+        prediction,
+        ..judged
+    }
+}
+
+async fn against_gold(
+    model: &dyn ChatModel,
+    question: &str,
+    gold: &str,
+    prediction: &str,
+) -> Answered {
+    let values = [
+        ("question", question),
+        ("gold", gold),
+        ("prediction", prediction),
+    ];
+    Answered {
+        judge: Some(judge(model, Judge::Lenient, &values).await),
+        judge_strict: Some(judge(model, Judge::Strict, &values).await),
+        f1: Some(f1(F1::Published, prediction, gold)),
+        f1_normalised: Some(f1(F1::Normalised, prediction, gold)),
+        ..Answered::default()
+    }
+}
+
+/// Where no answer exists one rule serves both judges.
+async fn refusal(
+    model: &dyn ChatModel,
+    question: &str,
+    misleading: &str,
+    prediction: &str,
+) -> Answered {
+    let values = [
+        ("question", question),
+        ("misleading", misleading),
+        ("prediction", prediction),
+    ];
+    let verdict = judge(model, Judge::Refusal, &values).await;
+    Answered {
+        judge_strict: Some(verdict.clone()),
+        judge: Some(verdict),
+        ..Answered::default()
+    }
+}
+
+async fn awareness(model: &dyn ChatModel, query: &str, cue: &str, prediction: &str) -> Answered {
+    let values = [("cue", cue), ("query", query), ("prediction", prediction)];
+    Answered {
+        judge: Some(judge(model, Judge::Aware, &values).await),
+        ..Answered::default()
     }
 }
 

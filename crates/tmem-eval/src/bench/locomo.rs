@@ -29,8 +29,8 @@ pub async fn locomo(
     let scored: Vec<&Dialogue> = dialogues.iter().filter(has_all).collect();
     if scored.is_empty() {
         return Err(EvalError::Setting(
-            "no conversation of the data has a memory document; memories are not built here, give \
-             them with --memories, or run the flat systems alone"
+            "no conversation of the data has a memory document: give them with --memories, have them \
+             built with --build-model, or run the flat systems alone"
                 .to_owned(),
         ));
     }

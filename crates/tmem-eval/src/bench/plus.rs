@@ -19,7 +19,14 @@ use crate::system::Ask;
 use crate::world::{Parts, World};
 
 /// Cues left out of every score where memory documents are used: their writer may have seen them.
-const EXCLUDED: [usize; 1] = [0];
+pub const EXCLUDED: [usize; 1] = [0];
+
+/// Whether systems that need a memory are asked for `cue`: it and its host have one.
+#[must_use]
+pub fn is_scored(cue: &Cue, memories: &Memories) -> bool {
+    let documents = memories.conversation(&cue.host).is_some() && memories.has_cue(cue);
+    documents && !EXCLUDED.contains(&cue.index)
+}
 
 /// A cue that is scored, with its host and place.
 struct Sample<'a> {
@@ -43,8 +50,8 @@ pub async fn plus(
     let samples = samples(bench, dialogues, cues, memories)?;
     if samples.is_empty() {
         return Err(EvalError::Setting(
-            "no cue has both a memory document and a host with one; give them with --memories, or \
-             run the flat systems alone"
+            "no cue has both a memory document and a host with one: give them with --memories, have \
+             them built with --build-model, or run the flat systems alone"
                 .to_owned(),
         ));
     }
@@ -80,8 +87,7 @@ fn samples<'a>(
         let Some(host) = dialogues.iter().find(|dialogue| dialogue.id == cue.host) else {
             continue;
         };
-        let documents = memories.conversation(&host.id).is_some() && memories.has_cue(cue);
-        if bench.needs_memory() && (!documents || EXCLUDED.contains(&cue.index)) {
+        if bench.needs_memory() && !is_scored(cue, memories) {
             continue;
         }
         let placed = stitch(cue, host)?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::chart::{Axis, Dot, Polygon, Series, dots, lines, points, radar};
+use super::gap::gaps;
 use super::published;
 use crate::results::{Ablation, Results, Scores, Summary, SweepPoint};
 
@@ -73,38 +74,46 @@ fn shown(results: &Results) -> Vec<(&String, &Summary)> {
         .collect()
 }
 
-/// What the context costs and what it holds.
+/// What the context costs and what it holds; with answers, also what they score.
 fn tokens(results: &Results) -> Option<Figure> {
+    let held = against_tokens(results, headline_title(results), |scores| {
+        headline(results, scores)
+    });
+    let judged = against_tokens(results, "answers judged right (%)", |scores| scores.judge);
+    let charts: Vec<String> = held.into_iter().chain(judged).collect();
+    (!charts.is_empty()).then(|| Figure {
+        caption: "Further up is better, further left is cheaper. Tokens are words times 1.3; the \
+                  axis is logarithmic. Charts show the four best of many flat systems, the tables all."
+            .into(),
+        charts,
+    })
+}
+
+/// One point per system: its mean tokens and a score.
+fn against_tokens(
+    results: &Results,
+    score_title: &str,
+    score: impl Fn(&Scores) -> Option<f64>,
+) -> Option<String> {
     let point = |(colour, (name, summary)): (usize, (&String, &Summary))| {
-        let at = (
-            summary.overall.context_tokens?,
-            pct(headline(results, &summary.overall)?),
-        );
+        let tokens = summary.overall.context_tokens?;
         Some(Series {
             name: name.clone(),
-            points: vec![at],
+            points: vec![(tokens, pct(score(&summary.overall)?))],
             colour,
             ..Series::default()
         })
     };
-    let series: Vec<Series> = shown(results)
-        .into_iter()
-        .enumerate()
-        .filter_map(point)
-        .collect();
+    let systems = shown(results).into_iter().enumerate();
+    let series: Vec<Series> = systems.filter_map(point).collect();
     let x = Axis::log(
         "mean tokens of context (log scale)",
         series.iter().map(|s| s.points[0].0),
     );
     let least = series.iter().map(|s| s.points[0].1).fold(100.0, f64::min);
-    let y = Axis::percent(headline_title(results), (least - 5.0).max(0.0));
-    let title = format!("Tokens against {}", headline_title(results));
-    (series.len() > 1).then(|| Figure {
-        caption: "Further up is better, further left is cheaper. Tokens are words times 1.3; the \
-                  axis is logarithmic. Charts show the four best of many flat systems, the tables all."
-            .into(),
-        charts: vec![points(&title, &x, &y, &series)],
-    })
+    let y = Axis::percent(score_title, (least - 5.0).max(0.0));
+    let title = format!("Tokens against {score_title}");
+    (series.len() > 1).then(|| points(&title, &x, &y, &series))
 }
 
 fn recall_curves(results: &Results) -> Option<Figure> {
@@ -415,23 +424,19 @@ fn sweep(results: &Results, parameter: &str, least: f64) -> String {
 
 /// How far a system falls from one benchmark to the other.
 fn gap(results: &Results, beside: Option<&Results>) -> Option<Figure> {
-    let beside = beside?;
-    let (locomo, plus) = if results.is_plus() {
-        (beside, results)
-    } else {
-        (results, beside)
-    };
-    let row = |(name, summary): (&String, &Summary)| {
-        let here = headline(locomo, &summary.overall)?;
-        let there = headline(plus, &plus.summary.get(name)?.overall)?;
-        Some(Dot {
-            name: name.clone(),
-            value: pct(here - there),
-            interval: None,
+    let ours = gaps(results, beside);
+    if ours.is_empty() {
+        return None;
+    }
+    let mut rows: Vec<Dot> = ours
+        .into_iter()
+        .map(|one| Dot {
+            name: one.system,
+            value: pct(one.difference.mean),
+            interval: Some((pct(one.difference.low), pct(one.difference.high))),
             reference: None,
         })
-    };
-    let mut rows: Vec<Dot> = locomo.systems().filter_map(row).collect();
+        .collect();
     for one in published::PUBLISHED {
         if let (Some(here), Some(there)) = (one.locomo, one.plus) {
             let name = format!("{} (published)", one.system);
@@ -444,8 +449,9 @@ fn gap(results: &Results, beside: Option<&Results>) -> Option<Figure> {
         }
     }
     Some(Figure {
-        caption: "LoCoMo minus LoCoMo-Plus. Ours: evidence recall minus cue in the context. \
-                  Published ones (hollow): judged accuracy on both, not re-run."
+        caption: "LoCoMo minus LoCoMo-Plus. Ours: evidence recall minus cue in the context, over the \
+                  conversations of both, with intervals by bootstrap over conversations. Published ones \
+                  (hollow): judged accuracy on both, not re-run."
             .into(),
         charts: vec![dots("Gap between the benchmarks", "points", &rows)],
     })

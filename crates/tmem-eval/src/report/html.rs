@@ -2,8 +2,9 @@
 
 use super::chart::escape;
 use super::figures::{Figure, figures};
-use super::markdown::{tables, title};
+use super::markdown::title;
 use super::table::Table;
+use super::tables::tables;
 use crate::results::Results;
 
 const STYLE: &str = include_str!("style.css");
@@ -12,7 +13,7 @@ const STYLE: &str = include_str!("style.css");
 #[must_use]
 pub fn html(results: &Results, beside: Option<&Results>) -> String {
     let title = escape(&title(results));
-    let mut tables = tables(results).into_iter();
+    let mut tables = tables(results, beside).into_iter();
     let main = tables
         .next()
         .map(|table| self::table(&table))

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Outcome;
+use crate::stat::Difference;
 
 /// Fractions between 0 and 1, and mean tokens. What was not measured is absent.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -41,6 +42,9 @@ pub struct Scores {
     /// `cue_in_context` minus its control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lift: Option<f64>,
+    /// The same, cue by cue against the mean of its controls, with intervals; overall only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lift_interval: Option<Difference>,
     /// All cues and conversations in one memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pooled: Option<Pooled>,

@@ -163,3 +163,38 @@ fn a_cue_is_counted_once_under_the_list_that_ranks_it_best() {
         BTreeMap::from([("scene by association".into(), 1)])
     );
 }
+
+#[test]
+fn the_lift_is_each_cue_against_its_own_controls() {
+    let mut rows = vec![
+        cue(1, "isolated", Some(1)),
+        cue(1, "control", Some(2)),
+        cue(1, "control", None),
+        cue(2, "isolated", Some(9)),
+        cue(2, "control", None),
+        cue(3, "isolated", Some(1)),
+    ];
+    let one = lift(&refs(&rows), 7).expect("pairs");
+    assert!((one.mean - 0.25).abs() < 1e-9, "(1 - 0.5 + 0 - 0) / 2");
+    assert_eq!((one.pairs, one.clusters), (2, 1));
+    rows.retain(|row| row.protocol == "isolated");
+    assert_eq!(lift(&refs(&rows), 7), None);
+}
+
+#[test]
+fn the_gap_is_between_the_benchmarks_on_the_conversations_of_both() {
+    let locomo = [
+        row("a", 0, 1.0, 4),
+        row("a", 1, 0.5, 1),
+        row("a", 2, 0.0, 5),
+        row("b", 0, 0.0, 4),
+    ];
+    let plus = [
+        cue(1, "isolated", Some(1)),
+        cue(2, "isolated", None),
+        cue(1, "control", Some(1)),
+    ];
+    let one = gap(&refs(&locomo), &refs(&plus), 7).expect("values");
+    assert!((one.mean - 0.25).abs() < 1e-9, "0.75 - 0.5");
+    assert_eq!((one.clusters, one.pairs), (1, 4));
+}

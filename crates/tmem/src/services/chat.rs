@@ -106,7 +106,12 @@ async fn one(config: LlmConfig, services: &Services) -> Result<Arc<dyn ChatModel
     Ok(Arc::new(LoggedModel::new(budgeted, log, Mode::Live)))
 }
 
-async fn live(config: LlmConfig, models: PathBuf) -> Result<Arc<dyn ChatModel>, TmemError> {
+/// The language model that `config` names, alone: without call log, budget or stages. `models` is the
+/// folder of the weights.
+///
+/// # Errors
+/// [`TmemError::NoModel`] if there is none, or it cannot be had.
+pub async fn live(config: LlmConfig, models: PathBuf) -> Result<Arc<dyn ChatModel>, TmemError> {
     match config.kind {
         LlmKind::None => Err(TmemError::NoModel(
             "the settings name none ([llm] kind = \"none\")".to_owned(),

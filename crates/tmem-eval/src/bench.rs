@@ -206,14 +206,13 @@ impl Bench<'_> {
                 Role::Ablation(switch) => {
                     let base = base.map(of).unwrap_or_default();
                     let difference = score::difference(headline, &base, &of(place), self.seed);
-                    results
-                        .ablations
-                        .extend(difference.map(|difference| Ablation {
-                            switch: switch.name().to_owned(),
-                            metric: headline.to_owned(),
-                            scores: scores(),
-                            difference,
-                        }));
+                    let one = difference.map(|difference| Ablation {
+                        switch: switch.name().to_owned(),
+                        metric: headline.to_owned(),
+                        scores: scores(),
+                        difference,
+                    });
+                    results.ablations.extend(one);
                 }
                 Role::Sweep {
                     sweep,

@@ -360,3 +360,61 @@ fn kind_and_model(name: &str) -> (LlmKind, &str) {
         None => (LlmKind::OpenAi, name),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shared(words: &[&str]) -> Shared {
+        LocomoArgs::parse_from([&["bench-locomo"], words].concat()).shared
+    }
+
+    fn roles(words: &[&str]) -> Option<[(LlmKind, String, String); 2]> {
+        let (answer, judge) = shared(words).roles().expect("settings")?;
+        Some([answer, judge].map(|role| (role.kind, role.model, role.base_url)))
+    }
+
+    #[test]
+    fn roles_come_from_flags_or_from_the_settings() {
+        assert_eq!(roles(&[]), None);
+        let folder = tempfile::TempDir::new().expect("a folder");
+        let file = folder.path().join("tmem.toml");
+        let text = "[llm]\nkind = 'openai'\nmodel = 'writer'\nbase_url = 'http://a/v1'\n\
+                    [llm.stages.judge]\nmodel = 'judge'\nbase_url = 'http://b/v1'\n";
+        std::fs::write(&file, text).expect("a file");
+        let config = ["--config", file.to_str().expect("a plain path")];
+        let role = |model: &str, url: &str| (LlmKind::OpenAi, model.to_owned(), url.to_owned());
+        assert_eq!(
+            roles(&[&config[..], &["--answers"]].concat()),
+            Some([role("writer", "http://a/v1"), role("judge", "http://b/v1")])
+        );
+        let flags = [
+            "--answer-model",
+            "one",
+            "--judge-model",
+            "local:two",
+            "--base-url",
+            "http://c/v1",
+        ];
+        let [answer, judge] = roles(&[&config[..], &flags].concat()).expect("two roles");
+        assert_eq!(answer, role("one", "http://c/v1"));
+        assert_eq!((judge.0, judge.1.as_str()), (LlmKind::Local, "two"));
+    }
+
+    #[test]
+    fn a_hosted_builder_has_the_full_profile_and_the_embedded_one_the_small() {
+        let small = |words: &[&str]| {
+            let config = shared(words).building().expect("settings")?;
+            Some(config.build.short_prompts)
+        };
+        assert_eq!(small(&[]), None);
+        assert_eq!(small(&["--build-model", "gpt-4o-mini"]), Some(false));
+        assert_eq!(
+            small(&["--build-model", "local:qwen2.5-coder-1.5b"]),
+            Some(true)
+        );
+        assert_eq!(small(&["--build"]), Some(true));
+        let folder = shared(&["--out", "o"]).built_by("org/model:8b");
+        assert_eq!(folder, PathBuf::from("o/memories/org-model-8b"));
+    }
+}

@@ -65,10 +65,8 @@ pub(super) async fn ready(
             },
         ));
     }
-    let workshop = Workshop {
-        tmem: Tmem::builder(options(shared, config, &folder)).open()?,
-        folder,
-    };
+    let tmem = Tmem::builder(options(shared, config, &folder)).open()?;
+    let workshop = Workshop { tmem, folder };
     if let Some(path) = &shared.batch_import {
         let lines = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         workshop.tmem.batch_import(&lines)?;
@@ -80,18 +78,7 @@ pub(super) async fn ready(
     for (name, text) in workshop.keep(&missing, &summary, &mut memories)? {
         files.note(&(name + BUILT), &text);
     }
-    let (waiting, calls) = workshop.tmem.batch_export()?;
-    let total = summary.total();
-    let failed = total.failed + total.refused;
-    Ok((
-        memories,
-        Left {
-            waiting,
-            calls,
-            failed,
-            model,
-        },
-    ))
+    Ok((memories, workshop.left(&summary, model)?))
 }
 
 fn options(shared: &Shared, config: Config, folder: &Path) -> Options {
@@ -183,6 +170,17 @@ struct Workshop {
 }
 
 impl Workshop {
+    fn left(&self, summary: &Summary, model: Option<String>) -> Result<Left> {
+        let (waiting, calls) = self.tmem.batch_export()?;
+        let total = summary.total();
+        Ok(Left {
+            waiting,
+            calls,
+            failed: total.failed + total.refused,
+            model,
+        })
+    }
+
     async fn build(&self, missing: &Missing<'_>, bars: &Bars) -> Result<Summary> {
         for dialogue in &missing.dialogues {
             self.tmem.add(&dialogue.id, &spoken(dialogue.turns()))?;

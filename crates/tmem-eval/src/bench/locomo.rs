@@ -39,20 +39,7 @@ pub async fn locomo(
         .map(|dialogue| parts(bench, dialogue, memories))
         .collect();
     let vectors = vectors(bench, &scored, &parts).await?;
-    let mut asked: Vec<Vec<Asked>> = vec![Vec::new(); bench.variants().len()];
-    bench.progress.begin(
-        "questions",
-        scored.iter().map(|d| questions(bench, d).count()).sum(),
-    );
-    for (dialogue, parts) in scored.iter().zip(&parts) {
-        let world = World::new(parts, &vectors, bench.gate())?;
-        for rows in ask_all(bench, dialogue, &world, &vectors)? {
-            for (place, row) in rows.into_iter().enumerate() {
-                asked[place].push(row);
-            }
-        }
-    }
-    bench.progress.end();
+    let mut asked = all_asked(bench, &scored, &parts, &vectors)?;
     bench.answer(&mut asked).await;
     let counts = counts(dialogues, &scored);
     Ok(bench.results(
@@ -119,6 +106,30 @@ fn questions<'a>(bench: &Bench<'_>, dialogue: &'a Dialogue) -> impl Iterator<Ite
         .questions
         .iter()
         .filter(move |question| all || !question.evidence.is_empty())
+}
+
+/// Per variant, a row of each question.
+fn all_asked(
+    bench: &Bench<'_>,
+    dialogues: &[&Dialogue],
+    parts: &[Parts],
+    vectors: &Vectors,
+) -> Result<Vec<Vec<Asked>>, EvalError> {
+    let mut asked: Vec<Vec<Asked>> = vec![Vec::new(); bench.variants().len()];
+    bench.progress.begin(
+        "questions",
+        dialogues.iter().map(|d| questions(bench, d).count()).sum(),
+    );
+    for (dialogue, parts) in dialogues.iter().zip(parts) {
+        let world = World::new(parts, vectors, bench.gate())?;
+        for rows in ask_all(bench, dialogue, &world, vectors)? {
+            for (place, row) in rows.into_iter().enumerate() {
+                asked[place].push(row);
+            }
+        }
+    }
+    bench.progress.end();
+    Ok(asked)
 }
 
 /// Per question, a row of each variant.

@@ -123,15 +123,9 @@ fn parts(
     name: &str,
     samples: &[&Sample<'_>],
 ) -> Result<Parts, EvalError> {
-    let mut hosts: Vec<&Dialogue> = Vec::new();
-    for sample in samples {
-        if hosts.iter().all(|host| host.id != sample.host.id) {
-            hosts.push(sample.host);
-        }
-    }
     let mut memory = None;
     let mut sessions = Vec::new();
-    for host in hosts {
+    for host in hosts(samples) {
         let of_host: Vec<_> = samples
             .iter()
             .copied()
@@ -157,6 +151,17 @@ fn parts(
         sessions,
         units: super::locomo::units(bench),
     })
+}
+
+/// The hosts of `samples`, each once, in the order of the samples.
+fn hosts<'a>(samples: &[&Sample<'a>]) -> Vec<&'a Dialogue> {
+    let mut hosts: Vec<&Dialogue> = Vec::new();
+    for sample in samples {
+        if hosts.iter().all(|host| host.id != sample.host.id) {
+            hosts.push(sample.host);
+        }
+    }
+    hosts
 }
 
 /// The host's sessions with cues as sessions of their own; captions are left out, as in the

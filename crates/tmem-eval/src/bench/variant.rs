@@ -143,23 +143,31 @@ pub(super) fn all(
         push(Role::Ablation(*switch), name, base.clone().without(*switch));
     }
     for sweep in sweep {
-        let configured = *sweep.of(&mut base.clone());
-        let mut values = sweep.values().to_vec();
-        values.push(configured);
-        values.sort_unstable();
-        values.dedup();
-        for value in values {
-            let mut config = base.clone();
-            *sweep.of(&mut config) = value;
-            let role = Role::Sweep {
-                sweep: *sweep,
-                value,
-                default: value == configured,
-            };
-            push(role, format!("{sweep} = {value}"), config);
-        }
+        swept(*sweep, base)
+            .into_iter()
+            .for_each(|(role, name, config)| push(role, name, config));
     }
     variants
+}
+
+/// `base` with the budget at each of its values, the configured one among them.
+fn swept(sweep: Sweep, base: &RetrieveConfig) -> Vec<(Role, String, RetrieveConfig)> {
+    let configured = *sweep.of(&mut base.clone());
+    let mut values = sweep.values().to_vec();
+    values.push(configured);
+    values.sort_unstable();
+    values.dedup();
+    let at = |value| {
+        let mut config = base.clone();
+        *sweep.of(&mut config) = value;
+        let role = Role::Sweep {
+            sweep,
+            value,
+            default: value == configured,
+        };
+        (role, format!("{sweep} = {value}"), config)
+    };
+    values.into_iter().map(at).collect()
 }
 
 #[cfg(test)]

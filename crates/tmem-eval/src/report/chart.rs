@@ -147,11 +147,7 @@ pub fn points(title: &str, x: &Axis, y: &Axis, series: &[Series]) -> String {
     for one in series {
         interval_bars(&mut svg, &frame, one);
         marks(&mut svg, &frame, one, 5.0);
-        labels.extend(
-            one.points
-                .iter()
-                .map(|point| (frame.at(*point), one.name.as_str())),
-        );
+        labels.extend(one.points.iter().map(|point| (frame.at(*point), one)));
     }
     frame.label_points(&mut svg, labels);
     frame.close(svg)
@@ -172,11 +168,13 @@ fn line(svg: &mut String, frame: &Frame<'_>, series: &Series) {
         colour(series.colour),
         dash(series.colour, series.dashed)
     );
-    marks(svg, frame, series, 3.5);
+    let radius = if series.points.len() == 1 { 6.0 } else { 3.5 };
+    marks(svg, frame, series, radius);
 }
 
 fn marks(svg: &mut String, frame: &Frame<'_>, series: &Series, radius: f64) {
-    let (fill, stroke) = match series.dashed {
+    // Colours come round again: what repeats one is hollow.
+    let (fill, stroke) = match series.dashed || series.colour >= COLOURS {
         true => ("var(--page)".to_owned(), colour(series.colour)),
         false => (colour(series.colour), "var(--page)".to_owned()),
     };

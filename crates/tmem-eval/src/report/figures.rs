@@ -124,7 +124,7 @@ fn recall_curves(results: &Results) -> Option<Figure> {
         ),
         list => (
             format!("Evidence recall of the first k {list}"),
-            "k (pieces)",
+            "k (count)",
         ),
     };
     let lists = results
@@ -150,13 +150,13 @@ fn recall_curves(results: &Results) -> Option<Figure> {
     (!charts.is_empty()).then(|| Figure {
         caption: "Mean share of a question's evidence turns among the first pieces of each list. \
                   Pieces differ in size from list to list: compare within a chart, and across \
-                  charts by tokens."
+                  charts by tokens. Systems with equal lines share one."
             .into(),
         charts,
     })
 }
 
-/// One line per system over the keys of a map.
+/// One line per system over the keys of a map; systems whose lines coincide share one.
 fn curves(
     results: &Results,
     title: &str,
@@ -175,11 +175,13 @@ fn curves(
             ..Series::default()
         })
     };
-    let series: Vec<Series> = shown(results)
-        .into_iter()
-        .enumerate()
-        .filter_map(line)
-        .collect();
+    let mut series: Vec<Series> = Vec::new();
+    for one in shown(results).into_iter().enumerate().filter_map(line) {
+        match series.iter_mut().find(|known| known.points == one.points) {
+            Some(same) => same.name = format!("{} = {}", same.name, one.name),
+            None => series.push(one),
+        }
+    }
     let keys: Vec<f64> = series
         .iter()
         .flat_map(|s| s.points.iter().map(|p| p.0))
@@ -204,13 +206,13 @@ fn cue_curves(results: &Results) -> Option<Figure> {
     let found = curves(
         results,
         "Each cue alone in its host conversation",
-        ("k (pieces)", "cues among the first k (%)"),
+        ("k (count)", "cues among the first k (%)"),
         |scores| scores.cues.cue_recall.clone(),
     );
     let control = curves(
         results,
         "Control: the same with queries of other samples",
-        ("k (pieces)", "cues among the first k (%)"),
+        ("k (count)", "cues among the first k (%)"),
         |scores| {
             scores
                 .control
@@ -233,7 +235,7 @@ fn pooled_curves(results: &Results) -> Option<Figure> {
     let chart = curves(
         results,
         "All cues and conversations in one memory",
-        ("k (pieces)", "cues among the first k (%)"),
+        ("k (count)", "cues among the first k (%)"),
         |scores| {
             scores
                 .pooled
@@ -369,8 +371,8 @@ fn sweeps(results: &Results) -> Option<Figure> {
         .map(|parameter| sweep(results, parameter, least))
         .collect();
     (!charts.is_empty()).then(|| Figure {
-        caption: "One budget changed at a time, the others at their configured values; the other \
-                  colour marks the configured value. Bars are 95 % intervals."
+        caption: "One budget changed at a time, the others at their configured values; the large \
+                  dot marks the configured value. Bars are 95 % intervals."
             .into(),
         charts,
     })
@@ -386,14 +388,7 @@ fn sweep(results: &Results, parameter: &str, least: f64) -> String {
         |point: &&SweepPoint| Some((point.value as f64, pct(headline(results, &point.scores)?)));
     let interval = |point: &&SweepPoint| point.interval.map(|(l, h)| (pct(l), pct(h)));
     let series = Series {
-        name: format!(
-            "{parameter} of {}",
-            points
-                .iter()
-                .map(|p| p.value.to_string())
-                .collect::<Vec<_>>()
-                .join(", ")
-        ),
+        name: parameter.to_owned(),
         points: points.iter().filter_map(at).collect(),
         intervals: points.iter().filter_map(interval).collect(),
         ..Series::default()

@@ -1,7 +1,7 @@
 //! `report.md`: protocol, manifest and every table of a run.
 
 use super::table::Table;
-use super::tables::{PUBLISHED_TITLE, tables};
+use super::tables::{BY_CATEGORY, PUBLISHED_TITLE, tables};
 use crate::results::Results;
 
 /// The report as Markdown; `beside` is a run of the other benchmark.
@@ -17,7 +17,7 @@ pub fn markdown(results: &Results, beside: Option<&Results>) -> String {
 pub fn chapter(results: &Results, beside: Option<&Results>) -> String {
     let tables = tables(results, beside)
         .into_iter()
-        .filter(|table| table.title != PUBLISHED_TITLE);
+        .filter(|table| ![BY_CATEGORY, PUBLISHED_TITLE].contains(&table.title.as_str()));
     let tables: String = tables
         .map(|table| format!("#{}", table.to_markdown()))
         .collect();

@@ -1,6 +1,6 @@
 //! Tables as data: for the terminal, for Markdown and for HTML.
 
-use crate::results::{Results, Scores};
+use crate::results::{Results, Scores, Summary};
 
 /// A table: first column names, the others figures.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -144,29 +144,29 @@ fn locomo_table(results: &Results) -> Table {
         ],
     );
     for (system, summary) in results.systems() {
-        let of = |name: &str| {
-            percent(
-                summary
-                    .by_category
-                    .get(name)
-                    .and_then(|s| s.evidence_recall),
-            )
-        };
-        let all = &summary.overall;
-        table.push(vec![
-            system.clone(),
-            all.questions.to_string(),
-            percent(all.evidence_recall),
-            percent(all.all_evidence_hit),
-            of("multi-hop"),
-            of("temporal"),
-            of("open-domain"),
-            of("single-hop"),
-            of("adversarial"),
-            whole(all.context_tokens),
-        ]);
+        table.push(locomo_row(system, summary));
     }
     table.without_empty_columns()
+}
+
+fn locomo_row(system: &str, summary: &Summary) -> Vec<String> {
+    let of = |name: &str| {
+        let category = summary.by_category.get(name);
+        percent(category.and_then(|scores| scores.evidence_recall))
+    };
+    let all = &summary.overall;
+    vec![
+        system.to_owned(),
+        all.questions.to_string(),
+        percent(all.evidence_recall),
+        percent(all.all_evidence_hit),
+        of("multi-hop"),
+        of("temporal"),
+        of("open-domain"),
+        of("single-hop"),
+        of("adversarial"),
+        whole(all.context_tokens),
+    ]
 }
 
 fn plus_table(results: &Results) -> Table {

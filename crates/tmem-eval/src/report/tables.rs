@@ -7,8 +7,8 @@ pub(super) use differences::PUBLISHED_TITLE;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::table::{ABSENT, Table, count, main_table, percent};
-use crate::results::Results;
+use super::table::{Table, count, main_table, percent, whole};
+use crate::results::{CueScores, Results, Scores};
 
 /// Every table of `results` that has rows; `beside` is a run of the other benchmark.
 #[must_use]
@@ -16,6 +16,7 @@ pub fn tables(results: &Results, beside: Option<&Results>) -> Vec<Table> {
     let all = [
         main_table(results),
         by_relation(results),
+        by_category(results),
         at_k(results),
         at_tokens(results),
         ranks(results),
@@ -57,8 +58,11 @@ fn by_relation(results: &Results) -> Table {
             "n",
             "in context",
             "control",
+            "lift",
             "@5",
+            "control @5",
             "@10",
+            "control @10",
             "pooled @10",
         ],
     );
@@ -67,24 +71,88 @@ fn by_relation(results: &Results) -> Table {
     }
     for (system, summary) in results.systems() {
         for (relation, scores) in &summary.by_category {
-            let control = scores
-                .control
-                .as_ref()
-                .and_then(|control| control.cue_in_context);
-            let pooled = scores.pooled.as_ref();
+            let mut row = vec![system.clone(), relation.clone()];
+            row.extend(relation_cells(scores));
+            table.push(row);
+        }
+    }
+    table.without_empty_columns()
+}
+
+fn relation_cells(scores: &Scores) -> [String; 9] {
+    let control = scores.control.as_ref();
+    let pooled = scores.pooled.as_ref().map(|pooled| &pooled.cues);
+    let at = |cues: Option<&CueScores>, k| {
+        percent(cues.and_then(|cues| cues.cue_recall.get(&k).copied()))
+    };
+    [
+        scores.questions.to_string(),
+        percent(scores.cues.cue_in_context),
+        percent(control.and_then(|control| control.cue_in_context)),
+        percent(scores.lift),
+        at(Some(&scores.cues), 5),
+        at(control, 5),
+        at(Some(&scores.cues), 10),
+        at(control, 10),
+        at(pooled, 10),
+    ]
+}
+
+/// The table that is too long for a chapter.
+pub(super) const BY_CATEGORY: &str = "Evidence by category";
+
+fn by_category(results: &Results) -> Table {
+    let mut table = Table::new(
+        BY_CATEGORY,
+        "Percent. In the context, with all of a question's evidence there in brackets; and of the first \
+         5 and 10 of each list that a system ranks (pieces are turns, windows, chunks or sessions).",
+        &[
+            "system, category",
+            "n",
+            "context",
+            "tokens",
+            "scenes @5",
+            "scenes @10",
+            "items @5",
+            "items @10",
+            "pieces @5",
+            "pieces @10",
+        ],
+    );
+    if results.is_plus() {
+        return table;
+    }
+    for (system, summary) in results.systems() {
+        for (category, scores) in &summary.by_category {
+            let list = |list: &str, k| pair(scores, list, k);
             table.push(vec![
-                system.clone(),
-                relation.clone(),
+                format!("{system}, {category}"),
                 scores.questions.to_string(),
-                percent(scores.cues.cue_in_context),
-                percent(control),
-                percent(scores.cues.cue_recall.get(&5).copied()),
-                percent(scores.cues.cue_recall.get(&10).copied()),
-                percent(pooled.and_then(|p| p.cues.cue_recall.get(&10).copied())),
+                with_all(scores.evidence_recall, scores.all_evidence_hit),
+                whole(scores.context_tokens),
+                list("scenes", 5),
+                list("scenes", 10),
+                list("items", 5),
+                list("items", 10),
+                list("pieces", 5),
+                list("pieces", 10),
             ]);
         }
     }
     table.without_empty_columns()
+}
+
+/// Recall of the first `k` of a list, and in brackets how often all of it is there.
+fn pair(scores: &Scores, list: &str, k: usize) -> String {
+    let of = |map: &BTreeMap<String, BTreeMap<usize, f64>>| map.get(list)?.get(&k).copied();
+    with_all(of(&scores.recall_at), of(&scores.all_hit_at))
+}
+
+fn with_all(recall: Option<f64>, all: Option<f64>) -> String {
+    match (recall, all) {
+        (Some(_), Some(_)) => format!("{} ({})", percent(recall), percent(all)),
+        _ => percent(recall),
+    }
 }
 
 fn at_k(results: &Results) -> Table {
@@ -95,22 +163,10 @@ fn at_k(results: &Results) -> Table {
         &["system, list", "@1", "@3", "@5", "@10", "@20"],
     );
     for (system, summary) in results.systems() {
-        for (list, at) in &summary.overall.recall_at {
-            let all = summary.overall.all_hit_at.get(list);
-            let cell = |k| match (at.get(&k), all.and_then(|all| all.get(&k))) {
-                (Some(recall), Some(all)) => {
-                    format!("{} ({})", percent(Some(*recall)), percent(Some(*all)))
-                }
-                (Some(recall), None) => percent(Some(*recall)),
-                (None, _) => ABSENT.to_owned(),
-            };
-            let cells = [1, 3, 5, 10, 20].map(cell);
-            table.push(
-                [format!("{system}, {list}")]
-                    .into_iter()
-                    .chain(cells)
-                    .collect(),
-            );
+        for list in summary.overall.recall_at.keys() {
+            let cells = [1, 3, 5, 10, 20].map(|k| pair(&summary.overall, list, k));
+            let name = [format!("{system}, {list}")];
+            table.push(name.into_iter().chain(cells).collect());
         }
     }
     table

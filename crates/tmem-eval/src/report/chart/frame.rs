@@ -122,12 +122,23 @@ impl<'a> Frame<'a> {
         let placed = place_legend(series);
         for (one, (row, x)) in series.iter().zip(placed) {
             let y = self.height + LEGEND_ROW * row as f64 + 8.0;
+            let colour = colour(one.colour);
+            let _ = match one.points.len() {
+                1 => write!(
+                    svg,
+                    r#"<circle cx="{:.1}" cy="{y:.1}" r="6" fill="{colour}"/>"#,
+                    x + 12.0
+                ),
+                _ => write!(
+                    svg,
+                    r#"<line x1="{x:.1}" x2="{:.1}" y1="{y:.1}" y2="{y:.1}" stroke="{colour}" stroke-width="2.5"{}/>"#,
+                    x + 20.0,
+                    dash(one.colour, one.dashed)
+                ),
+            };
             let _ = write!(
                 svg,
-                r#"<line x1="{x:.1}" x2="{:.1}" y1="{y:.1}" y2="{y:.1}" stroke="{}" stroke-width="2.5"{}/><text x="{:.1}" y="{:.1}" class="legend">{}</text>"#,
-                x + 20.0,
-                colour(one.colour),
-                dash(one.colour, one.dashed),
+                r#"<text x="{:.1}" y="{:.1}" class="legend">{}</text>"#,
                 x + 26.0,
                 y + 4.0,
                 escape(&one.name)
@@ -135,12 +146,16 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Writes each name beside its point, moved up or down where two would collide.
-    pub(super) fn label_points(&self, svg: &mut String, mut labels: Vec<((f64, f64), &str)>) {
-        labels.sort_by(|a, b| a.0.1.total_cmp(&b.0.1).then_with(|| a.1.cmp(b.1)));
+    /// Writes each name beside its point in its colour, moved up or down where two would collide.
+    pub(super) fn label_points(&self, svg: &mut String, mut labels: Vec<((f64, f64), &Series)>) {
+        labels.sort_by(|a, b| {
+            a.0.1
+                .total_cmp(&b.0.1)
+                .then_with(|| a.1.name.cmp(&b.1.name))
+        });
         let mut taken: Vec<(f64, f64, f64)> = Vec::new();
-        for ((x, y), name) in labels {
-            let length = name.chars().count() as f64 * CHARACTER;
+        for ((x, y), series) in labels {
+            let length = series.name.chars().count() as f64 * CHARACTER;
             let left_side = x + 9.0 + length > self.width - 2.0;
             let (start, anchor) = if left_side {
                 (x - 9.0 - length, "end")
@@ -158,8 +173,9 @@ impl<'a> Frame<'a> {
             let text_x = if left_side { x - 9.0 } else { x + 9.0 };
             let _ = write!(
                 svg,
-                r#"<text x="{text_x:.1}" y="{line:.1}" class="legend" text-anchor="{anchor}">{}</text>"#,
-                escape(name)
+                r#"<text x="{text_x:.1}" y="{line:.1}" style="fill:{}" text-anchor="{anchor}">{}</text>"#,
+                colour(series.colour),
+                escape(&series.name)
             );
         }
     }

@@ -82,3 +82,58 @@ pub(super) fn failed(results: &Results) -> usize {
     });
     failed.count()
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use tmem_eval::answer::EvalPrompts;
+
+    use super::*;
+    use crate::bench::args::LocomoArgs;
+    use crate::bench::models;
+    use crate::shell;
+
+    fn shared(words: &[&str]) -> Shared {
+        LocomoArgs::parse_from([&["bench-locomo"], words].concat()).shared
+    }
+
+    #[test]
+    fn what_waits_or_failed_is_no_success() {
+        let shared = shared(&["--batch-export", "calls.jsonl", "--log", "log.jsonl"]);
+        let end = |failed_steps, counts| {
+            let left = Left {
+                failed: failed_steps,
+                ..Left::default()
+            };
+            tell(&shared, None, &left, counts).expect("nothing is replayed")
+        };
+        assert_eq!(end(0, (0, 0)), Ending::Done);
+        for (steps, counts) in [(0, (3, 0)), (0, (0, 1)), (2, (0, 0))] {
+            assert_eq!(end(steps, counts), Ending::Unfinished);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_that_the_recording_lacks_fails_the_run() {
+        let calls = shell::root().join("fixtures/eval/calls.jsonl");
+        let calls = calls.display().to_string();
+        let words = [
+            "--answer-model",
+            "answerer",
+            "--judge-model",
+            "judge",
+            "--replay",
+            &calls,
+        ];
+        let shared = shared(&words);
+        let models = models::open(&shared).await.expect("a recording");
+        let models = models.expect("two roles");
+        let end = || tell(&shared, Some(&models), &Left::default(), (0, 1));
+        assert_eq!(end().ok(), Some(Ending::Unfinished));
+        let request = EvalPrompts::AnswerShort.request(&[("question", "Who else?")], 1);
+        let reply = models.answer.complete(&request).await;
+        assert!(reply.is_err() && models.unrecorded()[0].contains("Who else?"));
+        let error = end().expect_err("a call is missing").to_string();
+        assert!(error.contains("lacks 1 calls"), "{error}");
+    }
+}

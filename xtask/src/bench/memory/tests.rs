@@ -170,10 +170,7 @@ async fn a_recording_builds_the_same_and_one_that_lacks_a_call_fails() {
     let lines: Vec<&str> = recording.lines().collect();
     fs::write(&file, lines[..lines.len() - 1].join("\n") + "\n").expect("a file");
     fs::remove_dir_all(replayed.built_by("scripted")).expect("it was kept");
-    let error = ready_with(&replayed)
-        .await
-        .err()
-        .expect("a call is missing");
+    let error = ready_with(&replayed).await.expect_err("a call is missing");
     assert!(error.to_string().contains("lack a call"), "{error}");
 }
 

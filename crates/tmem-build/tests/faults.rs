@@ -381,14 +381,12 @@ fn a_fact_told_long_ago_is_among_the_known_ones_if_what_is_read_speaks_of_it() {
         let shown = &request.messages[1].content;
         let value = match request.prompt.name.as_str() {
             "items" => {
-                let known = shown.split("<read>").next().unwrap();
-                log.lock()
-                    .unwrap()
-                    .push(known.split("<known>\n").nth(1).unwrap().to_owned());
-                let told = facts
-                    .iter()
-                    .find(|fact| shown.contains(*fact))
-                    .unwrap_or(&"Ida is");
+                let (known, rest) = shown.split_once("<read>").unwrap();
+                let known = known.split("<known>\n").nth(1).unwrap();
+                log.lock().unwrap().push(known.to_owned());
+                let said = rest.split("</read>").next().unwrap();
+                let told = facts.iter().find(|fact| said.contains(*fact));
+                let told = told.unwrap_or(&"Ida is");
                 json!({"items": [{"text": told, "turns": [1], "scenes": [], "replaces": []}]})
             }
             "topics" => {

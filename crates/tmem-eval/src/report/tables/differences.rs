@@ -30,12 +30,13 @@ pub(super) fn ablations(results: &Results) -> Table {
     for one in &results.ablations {
         let score = headline(results, &one.scores);
         let published = ABLATIONS.iter().find(|(switch, ..)| *switch == one.switch);
-        let points = |value: Option<f64>| value.map_or(ABSENT.to_owned(), |v| format!("{v:+.2}"));
+        let published_points =
+            |value: Option<f64>| value.map_or(ABSENT.to_owned(), |v| format!("{v:+.2}"));
         let mut row = vec![one.switch.clone(), percent(score)];
         row.extend(difference_cells(&one.difference));
         row.push(whole(one.scores.context_tokens));
-        row.push(points(published.map(|p| p.1)));
-        row.push(points(published.map(|p| p.2)));
+        row.push(published_points(published.map(|p| p.1)));
+        row.push(published_points(published.map(|p| p.2)));
         table.push(row);
     }
     table
@@ -62,8 +63,16 @@ pub(super) fn sweeps(results: &Results) -> Table {
     table
 }
 
+/// Points with a sign; a zero has none.
+fn points(fraction: f64) -> String {
+    let text = format!("{:+.1}", fraction * 100.0);
+    if ["+0.0", "-0.0"].contains(&text.as_str()) {
+        return "0.0".to_owned();
+    }
+    text
+}
+
 fn difference_cells(difference: &Difference) -> [String; 3] {
-    let points = |value: f64| format!("{:+.1}", value * 100.0);
     [
         points(difference.mean),
         format!("{} to {}", points(difference.low), points(difference.high)),
@@ -113,9 +122,10 @@ pub(super) fn lifts(results: &Results) -> Table {
         ],
     );
     for (system, summary) in results.systems() {
-        if let Some(difference) = &summary.overall.lift_interval {
-            let mut row = vec![system.clone()];
-            row.extend(difference_cells(difference));
+        let scores = &summary.overall;
+        if let Some((lift, difference)) = scores.lift.zip(scores.lift_interval.as_ref()) {
+            let [_, by_conversation, by_cue] = difference_cells(difference);
+            let mut row = vec![system.clone(), points(lift), by_conversation, by_cue];
             row.push(difference.clusters.to_string());
             table.push(row);
         }
@@ -181,4 +191,13 @@ pub(super) fn published(results: &Results) -> Table {
         table.push([row.system.to_owned()].into_iter().chain(cells).collect());
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn zero_has_no_sign() {
+        let shown = [0.0, -0.000_1, 0.125, -0.071].map(super::points);
+        assert_eq!(shown, ["0.0", "0.0", "+12.5", "-7.1"]);
+    }
 }

@@ -223,7 +223,7 @@ fn cue_curves(results: &Results) -> Option<Figure> {
     );
     let charts: Vec<String> = found.into_iter().chain(control).collect();
     (!charts.is_empty()).then(|| Figure {
-        caption: "Left what a method finds, right what it finds for a query that has nothing to do \
+        caption: "First what a method finds, then what it finds for a query that has nothing to do \
                   with the cue. Only the distance between the two is understanding; the rest is the \
                   form of a cue, two short turns among long chats."
             .into(),
@@ -274,8 +274,8 @@ fn ablations(results: &Results, beside: Option<&Results>) -> Option<Figure> {
     );
     Some(Figure {
         caption: format!(
-            "One component off at a time. Left: what is left of the score, 100 is the whole system. \
-             Right: the change with its paired interval; hollow: the published change of judged \
+            "One component off at a time. Radar: what is left of the score, 100 is the whole system. \
+             Dots: the change with its paired interval; hollow: the published change of judged \
              accuracy ({}), not re-run, another metric.",
             published::ABLATIONS_SOURCE
         ),

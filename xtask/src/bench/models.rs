@@ -103,7 +103,31 @@ async fn bare(shared: &Shared, config: &LlmConfig) -> Result<Arc<dyn ChatModel>>
         .models
         .clone()
         .unwrap_or_else(|| PathBuf::from("models"));
-    Ok(tmem::language_model(config.clone(), models).await?)
+    Ok(Arc::new(Called {
+        name: config.model.clone(),
+        model: tmem::language_model(config.clone(), models).await?,
+    }))
+}
+
+/// A model under the name that its flag or setting gives, which is all that a replay or a batch knows.
+struct Called {
+    name: String,
+    model: Arc<dyn ChatModel>,
+}
+
+#[async_trait]
+impl ChatModel for Called {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn context_window(&self) -> Option<usize> {
+        self.model.context_window()
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
+        self.model.complete(request).await
+    }
 }
 
 impl Roles {

@@ -9,6 +9,7 @@
 
 mod calls;
 mod commit;
+mod counters;
 mod error;
 mod load;
 mod lock;
@@ -25,6 +26,7 @@ use std::sync::{Mutex, MutexGuard};
 use rusqlite::{Connection, OptionalExtension};
 
 pub use calls::CallRow;
+pub use counters::TriggerCounts;
 pub use error::{SpaceNameError, StoreError};
 pub use load::Saved;
 pub use open::FILE;

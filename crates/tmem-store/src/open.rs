@@ -14,7 +14,7 @@ use crate::{Inner, Store, schema};
 pub const FILE: &str = "tmem.sqlite3";
 
 /// How long a statement waits for another process to finish its own.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Store {
     /// Opens the store of a data folder; makes both where they are missing.

@@ -188,7 +188,8 @@ pub(crate) fn forget_removed(
 ) -> rusqlite::Result<()> {
     let counters = Counters { connection, space };
     let mut scenes = removed.scenes.iter();
-    scenes.try_for_each(|id| counters.forget(&[ATTRIBUTE, HORIZON], id.conversation(), id.local()))?;
+    scenes
+        .try_for_each(|id| counters.forget(&[ATTRIBUTE, HORIZON], id.conversation(), id.local()))?;
     let mut items = removed.items.iter();
     items.try_for_each(|id| counters.forget(&[ITEM], id.conversation(), id.local()))
 }
@@ -248,9 +249,8 @@ impl Counters<'_> {
         conversation: &ConversationId,
         id: &str,
     ) -> rusqlite::Result<Option<T>> {
-        let query = format!(
-            "SELECT body FROM {table} WHERE space = ?1 AND conversation = ?2 AND id = ?3"
-        );
+        let query =
+            format!("SELECT body FROM {table} WHERE space = ?1 AND conversation = ?2 AND id = ?3");
         let mut statement = self.connection.prepare_cached(&query)?;
         let key = params![self.space, conversation.as_str(), id];
         let body: Option<String> = statement.query_row(key, |row| row.get(0)).optional()?;

@@ -289,7 +289,11 @@ fn counts_of_triggers_add_up_and_go_with_their_triggers() {
     store.commit(&space("x"), &gone).unwrap();
     assert_eq!(all(&store), expect[..1]);
     store.count_triggers(&space("x"), &every[1..2]).unwrap();
-    assert_eq!(all(&store), expect[..1], "a host that is gone counts no more");
+    assert_eq!(
+        all(&store),
+        expect[..1],
+        "a host that is gone counts no more"
+    );
     store.remove_space(&space("x")).unwrap();
     assert_eq!(all(&store), []);
 }
@@ -307,5 +311,7 @@ fn counting_beside_a_writer_that_is_busy_gives_up_soon() {
     let counted = store.count_triggers(&space("x"), &[(trigger.clone(), counts)]);
     assert!(counted.is_err());
     other.execute_batch("ROLLBACK").unwrap();
-    store.count_triggers(&space("x"), &[(trigger, counts)]).unwrap();
+    store
+        .count_triggers(&space("x"), &[(trigger, counts)])
+        .unwrap();
 }

@@ -9,6 +9,7 @@ use tmem_model::{ConversationId, DateTime, Memory, SceneId};
 use tmem_retrieve::{Context, Query, Recall, RetrieveConfig, Retriever, Trace};
 
 use crate::error::TmemError;
+use crate::firings;
 use crate::indexed::Indexed;
 use crate::tmem::Tmem;
 
@@ -56,12 +57,24 @@ pub struct Recalled {
 impl Tmem {
     /// Finds what bears on a question. No language model is asked.
     ///
-    /// Without an encoder it goes by words alone and says so in a note.
+    /// Without an encoder it goes by words alone and says so in a note. Which triggers fired, and
+    /// which of them led to what is shown, is counted (see [`trigger_counts`](Self::trigger_counts)).
     ///
     /// # Errors
     /// [`TmemError::BlankQuery`]; [`TmemError::EncoderMismatch`]; what the store, an index or the
     /// reranker reports.
     pub async fn recall(
+        &self,
+        question: &Question,
+        config: &RetrieveConfig,
+    ) -> Result<Recalled, TmemError> {
+        let recalled = self.found(question, config).await?;
+        self.count_firings(&recalled, config, &firings::shown(&recalled.context));
+        Ok(recalled)
+    }
+
+    /// [`recall`](Self::recall) without a trace of it in the counts.
+    pub(crate) async fn found(
         &self,
         question: &Question,
         config: &RetrieveConfig,

@@ -1,14 +1,14 @@
 //! What is kept, and where: the store of an opened space, or a copy that keeps nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tmem_build::Jobs;
 use tmem_llm::{Call, CallKey, CallLog, Finish};
-use tmem_model::{Change, Memory, text};
-use tmem_store::{CallRow, SpaceName, Store};
+use tmem_model::{Change, Memory, TriggerId, text};
+use tmem_store::{CallRow, SpaceName, Store, TriggerCounts};
 
 use crate::error::TmemError;
 use crate::tmem::{Access, Options};
@@ -121,6 +121,25 @@ impl Shelf {
         }
     }
 
+    /// Adds to the counts of triggers; a copy that keeps nothing counts nothing.
+    pub(crate) fn count_triggers(
+        &self,
+        counts: &[(TriggerId, TriggerCounts)],
+    ) -> Result<(), TmemError> {
+        match self.kept() {
+            Some(store) => Ok(store.count_triggers(&self.space, counts)?),
+            None => Ok(()),
+        }
+    }
+
+    /// The counts of all triggers that ever fired.
+    pub(crate) fn trigger_counts(&self) -> Result<Vec<(TriggerId, TriggerCounts)>, TmemError> {
+        match &self.store {
+            Some(store) => Ok(store.trigger_counts(&self.space)?),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// Vectors by hash, of the texts that have one.
     pub(crate) fn vectors<'a>(
         &self,
@@ -139,6 +158,15 @@ impl Shelf {
             );
         }
         Ok(known)
+    }
+
+    /// Hashes of the texts that have a vector of that encoder.
+    pub(crate) fn vector_hashes(&self, encoder: &str) -> Result<BTreeSet<String>, TmemError> {
+        let mut hashes: BTreeSet<String> = self.scratch.vectors().keys().cloned().collect();
+        if let Some(store) = &self.store {
+            hashes.extend(store.vector_hashes(encoder)?);
+        }
+        Ok(hashes)
     }
 
     /// Keeps vectors; the first ones decide whose vectors the folder holds.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 use tmem::Tmem;
 use tmem::llm::batch::Imported;
 
@@ -42,6 +42,19 @@ fn exported(tmem: &Tmem, built: &Built, file: Option<&Path>) -> Result<Outcome> 
         text,
         json!({ "waiting": count, "file": path, "build": built.json() }),
     ))
+}
+
+/// Writes the calls of what a build of the newest session left out: in words and as JSON.
+pub(crate) async fn older(session: &Session, file: &Path, ui: &Ui) -> Result<(String, Value)> {
+    let tmem = session.batch()?;
+    work(&tmem, &Order::batch(false), ui).await?;
+    let (lines, count) = tmem.batch_export()?;
+    write(file, &lines)?;
+    let told = format!(
+        "{count} calls of what was said before written to {}: `tmem batch import` reads the answers",
+        file.display()
+    );
+    Ok((told, json!({ "waiting": count, "file": file })))
 }
 
 fn taken(tmem: &Tmem, built: &Built, imported: &Imported) -> Result<Outcome> {

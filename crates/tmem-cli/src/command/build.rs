@@ -16,6 +16,7 @@ const SHOWN: usize = 10;
 pub(crate) struct Order {
     keep_open: bool,
     retry_failed: bool,
+    newest_only: bool,
 }
 
 impl From<&Add> for Order {
@@ -23,6 +24,7 @@ impl From<&Add> for Order {
         Self {
             keep_open: args.keep_open,
             retry_failed: false,
+            newest_only: args.batch_older.is_some(),
         }
     }
 }
@@ -32,6 +34,7 @@ impl From<&Build> for Order {
         Self {
             keep_open: args.keep_open,
             retry_failed: args.retry_failed,
+            newest_only: false,
         }
     }
 }
@@ -42,6 +45,7 @@ impl Order {
         Self {
             keep_open,
             retry_failed: true,
+            newest_only: false,
         }
     }
 
@@ -49,6 +53,7 @@ impl Order {
         let mut options = BuildOptions::default();
         options.flush = !self.keep_open;
         options.retry_failed = self.retry_failed;
+        options.newest_only = self.newest_only;
         options
     }
 }
@@ -150,6 +155,7 @@ impl Built {
         lines.extend(self.0.problems.iter().take(SHOWN).map(problem));
         let more = self.0.problems.len().saturating_sub(SHOWN);
         lines.extend((more > 0).then(|| format!("  and {more} more: `tmem show jobs`")));
+        lines.extend(holes(self.0.holes));
         lines.extend(self.0.notes.iter().map(|note| format!("note: {note}")));
         lines.extend(self.0.stopped.map(|why| stopped(why).to_owned()));
         lines
@@ -172,6 +178,16 @@ impl Built {
             false => format!("built: {}", said.join(", ")),
         }
     }
+}
+
+/// What building has left bare for good, if it has.
+pub(crate) fn holes(count: usize) -> Option<String> {
+    (count > 0).then(|| {
+        format!(
+            "note: the work on {count} scenes, items or topics is over and left them without \
+             triggers or items: `tmem stats` names them and exits with 3"
+        )
+    })
 }
 
 fn problem(problem: &tmem::Problem) -> String {

@@ -1,16 +1,23 @@
 //! `tmem stats` and `tmem cost`: what is there, what is missing, what it took.
 
+use std::cmp::Reverse;
+
 use anyhow::Result;
 use serde_json::json;
 use tmem::llm::Line;
 use tmem::{Coverage, Stats};
 
-use crate::outcome::Outcome;
+use super::build;
+use crate::outcome::{Exit, Outcome};
 use crate::session::Session;
 
 pub(crate) async fn stats(session: &Session) -> Result<Outcome> {
     let stats = session.read()?.stats().await?;
-    Ok(Outcome::new(lines(&stats).join("\n"), &stats))
+    let exit = match stats.coverage.holes {
+        0 => Exit::Done,
+        _ => Exit::Unfinished,
+    };
+    Ok(Outcome::new(lines(&stats).join("\n"), &stats).exit(exit))
 }
 
 fn lines(stats: &Stats) -> Vec<String> {
@@ -40,10 +47,24 @@ fn lines(stats: &Stats) -> Vec<String> {
             .iter()
             .map(|(state, count)| format!("{count:>8} steps {state}")),
     );
+    lines.extend(refused(stats));
     lines.extend(gaps(&stats.coverage));
+    lines.extend(build::holes(stats.coverage.holes));
     lines.extend(gate(stats));
     lines.extend(stats.notes.iter().map(|note| format!("note: {note}")));
     lines
+}
+
+/// What construction would not take of the replies, most first.
+fn refused(stats: &Stats) -> Option<String> {
+    let mut reasons: Vec<(&String, &u64)> = stats.refused.iter().collect();
+    reasons.sort_by_key(|(_, count)| Reverse(**count));
+    let told = reasons
+        .iter()
+        .map(|(reason, count)| format!("{count} {reason}"));
+    let told: Vec<String> = told.collect();
+    let total: u64 = stats.refused.values().sum();
+    (total > 0).then(|| format!("{total:>8} refused: {}", told.join(", ")))
 }
 
 fn gaps(coverage: &Coverage) -> impl Iterator<Item = String> {

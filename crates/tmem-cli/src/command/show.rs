@@ -7,7 +7,8 @@ use tmem::model::{
     ConversationId, DateTime, Item, ItemId, Job, JobState, Memory, Persona, Scene, Topic, Turn,
 };
 
-use crate::args::{Kind, Show};
+use super::misfires;
+use crate::args::{By, Kind, Show};
 use crate::outcome::Outcome;
 use crate::render::{Listing, moment, span};
 use crate::session::Session;
@@ -20,6 +21,12 @@ pub(crate) fn run(args: &Show, session: &Session) -> Result<Outcome> {
     let memory = tmem.memory();
     let view = View::new(args, &memory)?;
     let listing = match args.kind {
+        Kind::Triggers if args.by == Some(By::Misfires) => {
+            misfires::listing(&view, &tmem.trigger_counts()?)
+        }
+        _ if args.by.is_some() => {
+            bail!("--by orders triggers alone: `tmem show triggers --by misfires`")
+        }
         Kind::Jobs => jobs(&tmem.jobs(), &view),
         kind => view.listing(kind),
     };
@@ -35,8 +42,8 @@ fn spaces(session: &Session) -> Result<Outcome> {
 }
 
 /// What of a memory is wanted.
-struct View<'a> {
-    memory: &'a Memory,
+pub(crate) struct View<'a> {
+    pub(crate) memory: &'a Memory,
     conversation: Option<ConversationId>,
     id: Option<&'a str>,
 }
@@ -118,7 +125,7 @@ impl<'a> View<'a> {
                 || scene.is_some_and(|scene| self.names(&scene.id.to_string())))
     }
 
-    fn wants_scene(&self, scene: &Scene) -> bool {
+    pub(crate) fn wants_scene(&self, scene: &Scene) -> bool {
         self.is_within(scene.id.conversation())
             && (self.names(&scene.id.to_string())
                 || self
@@ -136,7 +143,7 @@ impl<'a> View<'a> {
                     .any(|scene| self.names(&scene.to_string())))
     }
 
-    fn wants_item(&self, item: &Item) -> bool {
+    pub(crate) fn wants_item(&self, item: &Item) -> bool {
         self.is_within(item.id.conversation())
             && (self.names(&item.id.to_string())
                 || item

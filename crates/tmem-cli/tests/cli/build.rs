@@ -15,7 +15,7 @@ fn home(server: &Server) -> Home {
         .env("OPENAI_API_KEY", "sk-test-0001")
 }
 
-fn garden(server: &Server) -> Home {
+pub(crate) fn garden(server: &Server) -> Home {
     let home = home(server);
     home.file("garden.txt", GARDEN);
     home
@@ -251,7 +251,7 @@ fn calls_can_be_answered_elsewhere_round_by_round() {
 }
 
 /// A line of the answer file for a line of the call file.
-fn answered(line: &str) -> String {
+pub(crate) fn answered(line: &str) -> String {
     let call: Value = serde_json::from_str(line).unwrap();
     let message = json!({"content": reply(&call["body"])});
     let body = json!({"choices": [{"message": message, "finish_reason": "stop"}]});

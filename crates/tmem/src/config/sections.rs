@@ -224,6 +224,21 @@ pub struct AnswerConfig {
     pub context_tokens: Option<usize>,
 }
 
+/// What is noted about triggers.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TriggersConfig {
+    /// Whether recalls count which triggers fired and which of them led to evidence. The counts
+    /// stay in the data folder; a recall that cannot write them is answered all the same.
+    pub count: bool,
+}
+
+impl Default for TriggersConfig {
+    fn default() -> Self {
+        Self { count: true }
+    }
+}
+
 /// What may be spent; nothing for no limit.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]

@@ -2,9 +2,9 @@
 //! index takes them in.
 //!
 //! What is too close is told by the utterances themselves, in whatever scale the encoder has: an
-//! utterance is about something, and a trigger that is nearer to all the others than most
-//! utterances are leads anywhere. The measure is the background of `tmem-index`. No model is asked;
-//! each trigger is measured once, against what was said by then.
+//! utterance is about something, and a trigger that is nearer to all the rest than the more
+//! particular ones of them are (a quarter, by default) leads nowhere. The measure is the background
+//! of `tmem-index`. No model is asked; each trigger is measured once, against what was said by then.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -13,6 +13,7 @@ use reqwest::{
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
 };
 use serde_json::Value;
+use tmem_quirks::mend_surrogates;
 
 use crate::{
     endpoint::Endpoint,
@@ -20,7 +21,6 @@ use crate::{
     hint,
     limit::{Limiter, Permit},
     proxy,
-    surrogate::mend_surrogates,
     url::{self, Base},
 };
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tmem_quirks::says_too_large;
+
 use crate::secret::Secret;
 
 /// Why no good answer came.
@@ -134,31 +136,6 @@ impl HttpError {
         }
         self
     }
-}
-
-/// Ways in which servers say that a request exceeds a model's window or their own limit.
-const TOO_LARGE: &[&str] = &[
-    "context length",
-    "context_length",
-    "context window",
-    "context size",
-    "maximum context",
-    "max_model_len",
-    "exceed_context",
-    "prompt is too long",
-    "prompt too long",
-    "too many tokens",
-    "too many input tokens",
-    "request too large",
-    "payload too large",
-    "reduce the length",
-    "input is too l",
-    "input too long",
-];
-
-fn says_too_large(body: &str) -> bool {
-    let text = body.to_ascii_lowercase();
-    TOO_LARGE.iter().any(|phrase| text.contains(phrase))
 }
 
 fn via(proxy: Option<&str>) -> String {

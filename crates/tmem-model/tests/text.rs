@@ -1,9 +1,7 @@
 //! The tokeniser, cutting, cleaning and counting.
 
 use expect_test::{Expect, expect};
-use tmem_model::text::{
-    clean, ellipsis, estimate_tokens, mend_surrogates, one_line, terms, truncate,
-};
+use tmem_model::text::{clean, ellipsis, estimate_tokens, one_line, terms, truncate};
 
 #[track_caller]
 fn check(text: &str, expect: Expect) {
@@ -156,19 +154,4 @@ fn tokens_of_scripts_without_blanks_are_not_under_counted() {
     assert_eq!(estimate_tokens("four score and seven"), 5);
     assert!(estimate_tokens(&"語".repeat(3000)) >= 3000);
     assert!(estimate_tokens("🙂") >= 2);
-}
-
-#[test]
-fn lone_surrogates_are_replaced_and_pairs_kept() {
-    let mended = |json: &str| mend_surrogates(json);
-    assert_eq!(mended(r"ok \ud83d then"), (r"ok \ufffd then".to_owned(), 1));
-    assert_eq!(
-        mended(r"\ud83d\ude42 \udc00\ud83d"),
-        (r"\ud83d\ude42 \ufffd\ufffd".to_owned(), 2)
-    );
-    assert_eq!(
-        mended(r"C:\\ud83d \u00e9"),
-        (r"C:\\ud83d \u00e9".to_owned(), 0)
-    );
-    assert_eq!(mended("tail \\"), ("tail \\".to_owned(), 0));
 }

@@ -169,7 +169,7 @@ impl Failure {
 impl Inner {
     async fn attempt(&self, url: &Url, body: &Value) -> Result<Value, Failure> {
         let sent = self.http.post(url.clone()).json(body).send();
-        let response = mentioned(url, sent)
+        let response = mentioned(url, MENTION, sent)
             .await
             .map_err(|error| self.unreachable(url, error))?;
         let status = response.status().as_u16();
@@ -224,7 +224,7 @@ impl Inner {
         let total = source.is_timeout() && !source.is_connect();
         let error = HttpError::Unreachable {
             url: url::shown(url),
-            proxy: self.proxy.as_deref().map(proxy::shown),
+            proxy: self.proxy.as_deref().map(url::shown_text),
             attempts: 1,
             source: source.without_url(),
         };
@@ -331,22 +331,22 @@ fn content_type(headers: &HeaderMap) -> String {
 }
 
 async fn read(url: &Url, response: Response) -> Result<String, reqwest::Error> {
-    let bytes = mentioned(url, response.bytes()).await?;
+    let bytes = mentioned(url, MENTION, response.bytes()).await?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Awaits `work`, and says in the log that it is still waiting.
-async fn mentioned<T>(url: &Url, work: impl Future<Output = T>) -> T {
+/// Awaits `work`, and says in the log after `every` that it is still waiting.
+async fn mentioned<T>(url: &Url, every: Duration, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     let mut waited = Duration::ZERO;
     loop {
-        match tokio::time::timeout(MENTION, work.as_mut()).await {
+        match tokio::time::timeout(every, work.as_mut()).await {
             Ok(done) => return done,
             Err(_) => {
-                waited += MENTION;
+                waited += every;
                 tracing::info!(
                     url = url::shown(url),
-                    seconds = waited.as_secs(),
+                    ?waited,
                     "still waiting for an answer"
                 );
             }

@@ -27,7 +27,7 @@ pub enum HttpError {
     #[error("{0}")]
     Answer(Box<BadAnswer>),
     /// The server could not be reached, or the connection broke.
-    #[error("no answer from {url}{} in {attempts} attempts", via(proxy.as_deref()))]
+    #[error("no answer from {url}{}{}", via(proxy.as_deref()), within(*attempts))]
     Unreachable {
         /// The address, without user, password and query.
         url: String,
@@ -69,10 +69,11 @@ impl fmt::Display for BadAnswer {
             attempts,
             ..
         } = self;
-        write!(f, "{url} answered {status} ({content_type})")?;
-        if *attempts > 1 {
-            write!(f, " in {attempts} attempts")?;
-        }
+        write!(
+            f,
+            "{url} answered {status} ({content_type}){}",
+            within(*attempts)
+        )?;
         if excerpt.is_empty() {
             Ok(())
         } else {
@@ -135,6 +136,15 @@ impl HttpError {
             _ => {}
         }
         self
+    }
+}
+
+/// How many attempts it took, where that is worth telling.
+fn within(attempts: u32) -> String {
+    if attempts > 1 {
+        format!(" in {attempts} attempts")
+    } else {
+        String::new()
     }
 }
 

@@ -100,8 +100,8 @@ impl Client {
 
     /// Posts `body` to a call such as `chat/completions` and gives back the JSON of a good answer.
     ///
-    /// Broken connections, 408, 409, 425, 429 and 5xx are tried again, waiting as the server asks;
-    /// any other status ends at once. An error object in an answer with status 200 is an error.
+    /// Broken connections, good answers that break off, 408, 409, 425, 429 and 5xx are tried again,
+    /// waiting as the server asks; any other status ends at once. An error object in an answer with status 200 is an error.
     ///
     /// # Errors
     /// [`HttpError::Answer`] or [`HttpError::Unreachable`], after the last attempt.
@@ -188,7 +188,9 @@ impl Inner {
         headers: &HeaderMap,
         text: &str,
     ) -> Result<Value, Failure> {
-        let value = serde_json::from_str::<Value>(&mend_surrogates(text)).ok();
+        let read = serde_json::from_str::<Value>(&mend_surrogates(text));
+        let cut = read.as_ref().is_err_and(serde_json::Error::is_eof);
+        let value = read.ok();
         let error = value.as_ref().and_then(error_object);
         match value {
             Some(value) if (200..300).contains(&status) && error.is_none() => return Ok(value),
@@ -212,7 +214,10 @@ impl Inner {
             key_setting: self.endpoint.key_setting.clone(),
         };
         let error = HttpError::Answer(Box::new(answer));
-        let again = again(status, text, error.is_too_large());
+        let again = match status {
+            200..300 if cut => Again::Yes,
+            _ => again(status, text, error.is_too_large()),
+        };
         Err(Failure {
             error,
             again,

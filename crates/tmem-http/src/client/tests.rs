@@ -130,6 +130,27 @@ async fn a_page_in_a_good_answer_is_named_with_its_type() {
 }
 
 #[tokio::test]
+async fn a_good_answer_that_breaks_off_is_tried_again() {
+    let half = |body: &str| Answer::text(200, "application/json", body);
+    check(
+        vec![half(r#"{"choices":[{"message":{"con"#), half(""), good()],
+        expect![[r#"
+            {"fine":true}
+            requests: 3
+        "#]],
+    )
+    .await;
+    check(
+        vec![half(r#"{"choices":["#)],
+        expect![[r#"
+            URL/chat/completions answered 200 (application/json) in 4 attempts: {"choices":[
+            requests: 4
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn an_outage_costs_exactly_the_retries_and_one() {
     check(
         vec![Answer::error(503, "down")],

@@ -7,7 +7,7 @@ use crate::{
     chat::{Finish, Message, Reply, Request, Role, Usage},
     dialect::{Cap, Dialect, Structure},
     json,
-    schema::fits,
+    schema::{BOUNDS, fits},
 };
 
 /// The body of a chat completion.
@@ -103,14 +103,6 @@ fn response_format(request: &Request, dialect: Dialect) -> Option<Value> {
 
 /// A schema without bounds. Names of properties are left alone.
 fn unbounded(schema: &Value) -> Value {
-    const BOUNDS: &[&str] = &[
-        "minItems",
-        "maxItems",
-        "minLength",
-        "maxLength",
-        "minimum",
-        "maximum",
-    ];
     let Value::Object(keywords) = schema else {
         return schema.clone();
     };

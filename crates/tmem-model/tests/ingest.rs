@@ -199,7 +199,7 @@ fn what_is_wrong_in_a_sample_is_named_with_its_place() {
 #[test]
 fn chats_keep_what_people_said() {
     let messages = json!([
-        {"role": "system", "content": "You are a helper."},
+        {"role": "System", "content": "You are a helper."},
         {"role": "user", "name": "Alia", "content": "I keep bees"},
         {"role": "assistant", "content": null, "tool_calls": [{"id": "x"}]},
         {"role": "tool", "content": "x".repeat(50_000)},
@@ -218,7 +218,7 @@ fn chats_keep_what_people_said() {
         S1:6 | Bert | - | "Two things.\nWhat do I keep?"
         S1:7 | user | - | "" | no caption
         ! left out: 2 × blank turn
-        ! left out: 1 × message of role system
+        ! left out: 1 × message of role System
         ! left out: 1 × message of role tool
         ! left out: 1 × message without content
         ! left out: 1 × part of type input_audio

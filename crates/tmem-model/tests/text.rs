@@ -1,7 +1,7 @@
 //! The tokeniser, cutting, cleaning and counting.
 
 use expect_test::{Expect, expect};
-use tmem_model::text::{clean, ellipsis, estimate_tokens, one_line, terms, truncate};
+use tmem_model::text::{clean, counted, ellipsis, estimate_tokens, one_line, terms, truncate};
 
 #[track_caller]
 fn check(text: &str, expect: Expect) {
@@ -154,4 +154,12 @@ fn tokens_of_scripts_without_blanks_are_not_under_counted() {
     assert_eq!(estimate_tokens("four score and seven"), 5);
     assert!(estimate_tokens(&"語".repeat(3000)) >= 3000);
     assert!(estimate_tokens("🙂") >= 2);
+}
+
+#[test]
+fn one_is_counted_in_the_singular() {
+    assert_eq!(
+        [0, 1, 2].map(|n| counted(n, "turn")),
+        ["0 turns", "1 turn", "2 turns"]
+    );
 }

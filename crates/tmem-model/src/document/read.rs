@@ -15,9 +15,12 @@ use crate::time;
 
 type Result<T> = std::result::Result<T, DocumentError>;
 
-pub(super) fn document(json: &str, name: Option<&ConversationId>) -> Result<Document> {
+pub(super) fn value(json: &str) -> Result<Value> {
     let json = json.strip_prefix('\u{feff}').unwrap_or(json);
-    let value = serde_json::from_str(&mend_surrogates(json)).map_err(DocumentError::Json)?;
+    serde_json::from_str(&mend_surrogates(json)).map_err(DocumentError::Json)
+}
+
+pub(super) fn document(value: Value, name: Option<&ConversationId>) -> Result<Document> {
     let mut fields = Fields::of(value, String::new())?;
     check_format(&mut fields)?;
     let given = conversation(&mut fields)?;

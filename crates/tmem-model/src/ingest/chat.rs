@@ -49,7 +49,10 @@ pub(super) fn turn(
     let role = present(object, "role")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    if UNSAID.contains(&role) {
+    if UNSAID
+        .iter()
+        .any(|unsaid| role.eq_ignore_ascii_case(unsaid))
+    {
         draft.leave_out(format!("message of role {role}"));
         return Ok(());
     }

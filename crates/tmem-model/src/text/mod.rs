@@ -66,3 +66,18 @@ pub fn estimate_tokens(text: &str) -> usize {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     ascii.div_ceil(4) + (text.len() - ascii).div_ceil(2)
 }
+
+/// `noun`, in the plural unless there is one of it.
+#[must_use]
+pub fn plural(count: usize, noun: &str) -> String {
+    match count {
+        1 => noun.to_owned(),
+        _ => format!("{noun}s"),
+    }
+}
+
+/// How many there are of something: `1 turn`, `2 turns`.
+#[must_use]
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {}", plural(count, noun))
+}

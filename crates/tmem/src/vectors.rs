@@ -8,7 +8,7 @@ use tmem_index::{Host, Row, Vector, rows, rows_of};
 use tmem_model::TurnId;
 
 use crate::build::Listener;
-use crate::error::TmemError;
+use crate::error::{TmemError, chain};
 use crate::progress::Event;
 use crate::tmem::Tmem;
 
@@ -31,7 +31,9 @@ impl Tmem {
         };
         match self.embed_missing(&*encoder, listener).await {
             Ok(()) => Ok(Vec::new()),
-            Err(TmemError::Embed(error)) => Ok(vec![format!("vectors are missing: {error}")]),
+            Err(TmemError::Embed(error)) => {
+                Ok(vec![format!("vectors are missing: {}", chain(&error))])
+            }
             Err(error) => Err(error),
         }
     }

@@ -162,10 +162,10 @@ async fn local(config: LlmConfig, models: &Path) -> Result<Arc<dyn ChatModel>, S
     let load = move || LocalModel::load(&path, &local);
     let loaded = tokio::task::spawn_blocking(load)
         .await
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| crate::error::chain(&error))?;
     loaded
         .map(|model| Arc::new(model) as Arc<dyn ChatModel>)
-        .map_err(|error| error.to_string())
+        .map_err(|error| crate::error::chain(&error))
 }
 
 /// The weights of that name in the models folder, or at that path.

@@ -78,10 +78,10 @@ async fn onnx(config: &EmbedConfig, models: &Path) -> Result<Arc<dyn Encoder>, S
     let load = move || OnnxEncoder::load(&files, spec);
     let loaded = tokio::task::spawn_blocking(load)
         .await
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| crate::error::chain(&error))?;
     loaded
         .map(|encoder| Arc::new(encoder) as Arc<dyn Encoder>)
-        .map_err(|error| error.to_string())
+        .map_err(|error| crate::error::chain(&error))
 }
 
 #[cfg(not(feature = "onnx"))]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tmem_http::{Client, Endpoint, Proxy, Secret};
 
 use crate::config::{EmbedConfig, LlmConfig, RerankConfig};
+use crate::error::chain;
 
 /// One client per endpoint: whatever talks to a server shares its connections, its limit, and what
 /// the server said of being overloaded.
@@ -20,7 +21,7 @@ impl Clients {
         if let Some(client) = known {
             return Ok(client.clone());
         }
-        let client = Client::new(endpoint).map_err(|error| error.to_string())?;
+        let client = Client::new(endpoint).map_err(|error| chain(&error))?;
         clients.push(client.clone());
         Ok(client)
     }

@@ -32,10 +32,10 @@ async fn onnx(config: &RerankConfig, models: &Path) -> Result<Arc<dyn Reranker>,
     let load = move || OnnxReranker::load(&files, MAX_TOKENS, OnnxOptions::default());
     let loaded = tokio::task::spawn_blocking(load)
         .await
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| crate::error::chain(&error))?;
     loaded
         .map(|model| Arc::new(model) as Arc<dyn Reranker>)
-        .map_err(|error| error.to_string())
+        .map_err(|error| crate::error::chain(&error))
 }
 
 #[cfg(not(feature = "onnx"))]

@@ -1,10 +1,12 @@
 //! What can be typed: global options and the commands. What they do stands in `command`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use jiff::civil::Time;
 use tmem::model::DateTime;
+use tmem::retrieve::Preset;
 
 /// Long-term conversational memory that anticipates.
 #[derive(Debug, Parser)]
@@ -114,7 +116,7 @@ pub(crate) struct Spending {
     pub(crate) budget: Option<u64>,
     /// Model calls at once
     #[arg(long, value_name = "N")]
-    pub(crate) concurrency: Option<usize>,
+    pub(crate) concurrency: Option<NonZeroUsize>,
 }
 
 #[derive(Debug, Args)]
@@ -230,7 +232,7 @@ pub(crate) struct Recall {
 pub(crate) struct Knobs {
     /// Start from `paper`, `balanced` or `wide`
     #[arg(long, value_name = "NAME")]
-    pub(crate) preset: Option<String>,
+    pub(crate) preset: Option<Preset>,
     /// Topics that filter scenes
     #[arg(long, value_name = "N")]
     pub(crate) k_topics: Option<usize>,
@@ -336,7 +338,8 @@ pub(crate) struct Export {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A document that breaks a rule is refused whole, naming the id and the field.
+A file holds a document or a list of them; one that breaks a rule is refused whole, naming the id
+and the field.
 
 Example:
   tmem import ana.json --space work")]
@@ -390,7 +393,7 @@ Example:
   tmem batch export calls.jsonl     have them answered elsewhere, then
   tmem batch import answers.jsonl   and again, until nothing is pending")]
     Export {
-        /// Where to write [default: standard output]
+        /// Where to write [default: standard output; with --json, under `requests`]
         file: Option<PathBuf>,
         /// More turns will follow: leave the last scene open
         #[arg(long)]

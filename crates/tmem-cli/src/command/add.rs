@@ -6,6 +6,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
 use tmem::ingest::{self, Conversation};
 use tmem::model::ConversationId;
+use tmem::model::text::counted;
 use tmem::{Added, Tmem, TmemError};
 
 use super::{batch, build};
@@ -153,10 +154,10 @@ impl Stored {
 
     fn lines(&self) -> Vec<String> {
         let line = |(id, added): &(ConversationId, Added)| match added.known {
-            0 => format!("{id}: {} turns stored", added.stored),
+            0 => format!("{id}: {} stored", counted(added.stored, "turn")),
             known => format!(
-                "{id}: {} turns stored, {known} were there already",
-                added.stored
+                "{id}: {} stored, {known} there already",
+                counted(added.stored, "turn")
             ),
         };
         self.good.iter().map(line).collect()

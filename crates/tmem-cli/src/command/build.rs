@@ -2,6 +2,8 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use tmem::model::JobState;
+use tmem::model::text::{counted, plural};
 use tmem::{BuildOptions, Estimate, Stopped, Summary, Tmem};
 
 use crate::args::{Add, Build};
@@ -11,6 +13,9 @@ use crate::ui::Ui;
 
 /// How many problems are spelt out.
 const SHOWN: usize = 10;
+
+/// What to do about steps that failed or were refused.
+const RETRY: &str = "`tmem build --retry-failed` tries what failed or was refused once more";
 
 /// What kind of build is wanted.
 pub(crate) struct Order {
@@ -111,17 +116,18 @@ fn estimate_lines(estimate: &Estimate) -> Vec<String> {
         .iter()
         .map(|(stage, spent)| {
             format!(
-                "{:>16} {:>6} calls {:>10} tokens",
+                "{:>16} {:>6} {:<5} {:>10} tokens",
                 stage.name(),
                 spent.calls,
+                plural(spent.calls, "call"),
                 spent.tokens()
             )
         })
         .collect();
     let total = estimate.total();
     lines.push(format!(
-        "about {} calls and {} tokens ({} in, {} out)",
-        total.calls,
+        "about {} and {} tokens ({} in, {} out)",
+        counted(total.calls, "call"),
         total.tokens(),
         total.prompt_tokens,
         total.reply_tokens
@@ -155,10 +161,17 @@ impl Built {
         lines.extend(self.0.problems.iter().take(SHOWN).map(problem));
         let more = self.0.problems.len().saturating_sub(SHOWN);
         lines.extend((more > 0).then(|| format!("  and {more} more: `tmem show jobs`")));
+        lines.extend(self.is_stuck().then(|| RETRY.to_owned()));
         lines.extend(holes(self.0.holes));
         lines.extend(self.0.notes.iter().map(|note| format!("note: {note}")));
         lines.extend(self.0.stopped.map(|why| stopped(why).to_owned()));
         lines
+    }
+
+    /// Whether something is left that the next build does not try by itself.
+    fn is_stuck(&self) -> bool {
+        let mut problems = self.0.problems.iter();
+        problems.any(|problem| problem.state != JobState::Pending)
     }
 
     fn tally(&self) -> String {

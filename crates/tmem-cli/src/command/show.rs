@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use tmem::Jobs;
+use tmem::model::text::counted;
 use tmem::model::{
     ConversationId, DateTime, Item, ItemId, Job, JobState, Memory, Persona, Scene, Topic, Turn,
 };
@@ -167,7 +168,10 @@ fn conversation(memory: &Memory, id: &ConversationId) -> (String, Value) {
     let (scenes, items) = (memory.scenes_in(id).count(), memory.items_in(id).count());
     let speakers = memory.speakers(id);
     let text = format!(
-        "{id}: {turns} turns ({open} in no scene yet), {scenes} scenes, {items} items; {}",
+        "{id}: {} ({open} in no scene yet), {}, {}; {}",
+        counted(turns, "turn"),
+        counted(scenes, "scene"),
+        counted(items, "item"),
         speakers.join(", ")
     );
     let json = json!({
@@ -199,10 +203,10 @@ fn scene(memory: &Memory, scene: &Scene) -> (String, Value) {
         .span(&scene.id)
         .map(|within| format!(" [{}]", span(within)));
     let text = format!(
-        "{}{} {title} ({} turns, {} to {})\n    {}",
+        "{}{} {title} ({}, {} to {})\n    {}",
         scene.id,
         when.unwrap_or_default(),
-        scene.turns.len(),
+        counted(scene.turns.len(), "turn"),
         first.local(),
         last.local(),
         scene.summary
@@ -226,12 +230,12 @@ fn item(memory: &Memory, item: &Item) -> (String, Value) {
     let sources: Vec<&str> = item.scenes.iter().map(|scene| scene.local()).collect();
     let turns: Vec<&str> = item.turns.iter().map(|turn| turn.local()).collect();
     let text = format!(
-        "{} {}\n    from {} ({}), {} triggers{}",
+        "{} {}\n    from {} ({}), {}{}",
         item.id,
         item.text,
         sources.join(", "),
         turns.join(", "),
-        item.triggers.len(),
+        counted(item.triggers.len(), "trigger"),
         changes(memory, item)
     );
     let mut json = json!(item);

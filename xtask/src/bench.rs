@@ -24,6 +24,7 @@ use ending::Ending;
 use files::Files;
 use memory::{Left, Wanted};
 use models::Roles;
+pub(crate) use write::between_marks;
 
 /// Runs the benchmark of that name with the arguments that follow it. What fails is said in one line:
 /// it is a missing file more often than a fault of ours.

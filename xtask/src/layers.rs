@@ -10,9 +10,10 @@ use crate::shell;
 
 /// Each crate of the workspace and the workspace crates it may know. Arrows point down only.
 const LAYERS: &[(&str, &[&str])] = &[
-    ("tmem-model", &[]),
-    ("tmem-http", &[]),
-    ("tmem-llm", &["tmem-http"]),
+    ("tmem-quirks", &[]),
+    ("tmem-model", &["tmem-quirks"]),
+    ("tmem-http", &["tmem-quirks"]),
+    ("tmem-llm", &["tmem-http", "tmem-quirks"]),
     ("tmem-local", &["tmem-llm"]),
     ("tmem-embed", &["tmem-http"]),
     ("tmem-index", &["tmem-model"]),

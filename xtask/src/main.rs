@@ -18,6 +18,8 @@ mod shell;
 mod bench;
 #[cfg(feature = "bench")]
 mod record;
+#[cfg(feature = "bench")]
+mod scale;
 
 use anyhow::Result;
 use clap::Parser;
@@ -46,13 +48,17 @@ enum Task {
     /// LongMemEval-S: evidence recall by question type.
     #[command(disable_help_flag = true)]
     BenchLongmemeval(shell::Passed),
+    /// What construction costs by stage, and what one more session costs in memories of any size.
+    #[command(disable_help_flag = true)]
+    BenchScale(shell::Passed),
     /// For maintainers: record the vectors and answers that `demo --recorded` replays.
     #[command(disable_help_flag = true)]
     RecordDemo(shell::Passed),
 }
 
-/// Links the engine, as the benchmarks do.
+/// These link the engine, as the benchmarks do.
 const RECORD: &str = "record-demo";
+const SCALE: &str = "bench-scale";
 
 fn main() -> Result<()> {
     match Task::parse() {
@@ -62,6 +68,7 @@ fn main() -> Result<()> {
         Task::BenchLocomo(args) => bench("bench-locomo", &args),
         Task::BenchLocomoPlus(args) => bench("bench-locomo-plus", &args),
         Task::BenchLongmemeval(args) => bench("bench-longmemeval", &args),
+        Task::BenchScale(args) => bench(SCALE, &args),
         Task::RecordDemo(args) => bench(RECORD, &args),
     }
 }
@@ -70,6 +77,7 @@ fn main() -> Result<()> {
 fn bench(name: &str, args: &shell::Passed) -> Result<()> {
     match name {
         RECORD => record::run(&args.rest),
+        SCALE => scale::run(&args.rest),
         _ => bench::run(name, &args.rest),
     }
 }

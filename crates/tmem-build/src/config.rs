@@ -109,6 +109,9 @@ pub struct Hygiene {
     pub duplicate: f32,
     /// Fewer informative words than this are over-general (count).
     pub least_terms: usize,
+    /// A trigger that is closer to everything said than this share of the utterances themselves is
+    /// a hub: it would fire at whatever is said. 1 lets all but the most extreme pass.
+    pub hub_quantile: f32,
 }
 
 /// Most tokens of a reply, by stage.
@@ -240,6 +243,7 @@ impl Default for Hygiene {
             horizon_restates: 0.95,
             duplicate: 0.8,
             least_terms: 2,
+            hub_quantile: 0.25,
         }
     }
 }

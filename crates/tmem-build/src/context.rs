@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
+use tmem_model::ingest::NO_CAPTION;
 use tmem_model::{ConversationId, Ids, Job, JobState, Memory, Scene, SceneId, Stage, Turn};
 
 use crate::config::BuildConfig;
@@ -140,9 +141,10 @@ pub(crate) fn halvings(batch: usize) -> u32 {
     batch.max(1).next_power_of_two().trailing_zeros()
 }
 
-/// Whether a turn has neither text nor image.
+/// Whether a turn tells nothing: it has no text, and no image of which something is known.
 pub(crate) fn blank(turn: &Turn) -> bool {
-    turn.content().trim().is_empty()
+    let image = turn.image.as_deref().unwrap_or(NO_CAPTION);
+    turn.text.trim().is_empty() && [NO_CAPTION, ""].contains(&image.trim())
 }
 
 /// Targets in calls: those of one aligned block of `size` and one level go together.

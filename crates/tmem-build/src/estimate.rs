@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use tmem_model::{Change, ConversationId, Memory, ModelError, Stage, Turn, text};
 
 use crate::config::{BuildConfig, Segmenter};
@@ -19,7 +20,7 @@ use crate::typical;
 pub struct Estimate(BTreeMap<Stage, Cost>);
 
 /// Calls and tokens of one stage, or of all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cost {
     /// Model calls (count).
     pub calls: usize,
@@ -36,7 +37,8 @@ impl Cost {
         self.prompt_tokens + self.reply_tokens
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Adds what another cost.
+    pub fn add(&mut self, other: &Self) {
         self.calls += other.calls;
         self.prompt_tokens += other.prompt_tokens;
         self.reply_tokens += other.reply_tokens;

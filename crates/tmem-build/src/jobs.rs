@@ -22,9 +22,12 @@ impl Jobs {
     /// Takes over the jobs that a change writes and lets go of those that it removes.
     pub fn absorb(&mut self, change: &tmem_model::Change) {
         let gone = &change.removed;
-        self.0.retain(|key, _| {
-            !gone.jobs.contains(key) && !gone.conversations.contains(&key.conversation)
-        });
+        for key in &gone.jobs {
+            self.0.remove(key);
+        }
+        for conversation in &gone.conversations {
+            self.0.retain(|key, _| key.conversation != *conversation);
+        }
         self.0
             .extend(change.jobs.iter().map(|job| (job.key(), job.clone())));
     }

@@ -47,7 +47,7 @@ pub use draft::prompt;
 pub use error::BuildError;
 pub use estimate::{Cost, Estimate, estimate};
 pub use jobs::Jobs;
-pub use pipeline::{accept, ask, flush, plan, retry, run, wanted};
+pub use pipeline::{accept, ask, flush, flush_after, plan, retry, run, wanted};
 pub use prompts::Prompts;
 pub use settled::settled;
 pub use step::{Asked, Step};

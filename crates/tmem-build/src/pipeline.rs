@@ -154,20 +154,23 @@ pub async fn run(
 /// later begin anew. Empty if the last turn is marked already.
 #[must_use]
 pub fn flush(inputs: Inputs<'_>, conversation: &ConversationId) -> Change {
-    let Some(last) = inputs.memory.turns(conversation).last() else {
-        return Change::default();
-    };
-    let target = format!("{}{}", FLUSH, last.id.local());
-    if inputs
-        .jobs
-        .get(conversation, Stage::Segment, &target)
-        .is_some()
-    {
-        return Change::default();
+    match inputs.memory.turns(conversation).last() {
+        Some(last) => flush_after(inputs, &last.id),
+        None => Change::default(),
     }
-    let jobs = vec![done(conversation, Stage::Segment, &target, None)];
+}
+
+/// Closes everything said up to `turn` for good, as [`flush`] does up to the last one.
+#[must_use]
+pub fn flush_after(inputs: Inputs<'_>, turn: &TurnId) -> Change {
+    let (conversation, target) = (turn.conversation(), format!("{}{}", FLUSH, turn.local()));
+    let marked = inputs.jobs.get(conversation, Stage::Segment, &target);
+    let mark = match marked {
+        Some(_) => None,
+        None => Some(done(conversation, Stage::Segment, &target, None)),
+    };
     Change {
-        jobs,
+        jobs: mark.into_iter().collect(),
         ..Change::default()
     }
 }

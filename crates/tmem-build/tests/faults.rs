@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use common::{Bench, Script, conversation, dialogue, read};
 use serde_json::{Value, json};
-use tmem_build::{BuildConfig, Segmenter, retry, touched};
+use tmem_build::{BuildConfig, Caps, Segmenter, retry, touched};
 use tmem_llm::{Finish, LlmError, Reply};
+use tmem_model::ingest::NO_CAPTION;
 use tmem_model::{Job, JobState, Stage, Turn, TurnId, text};
 
 fn say(id: &str, speaker: &str, text: &str, at: &str) -> Turn {
@@ -161,6 +162,17 @@ fn a_turn_with_only_an_image_is_shown_and_kept() {
         .keys()
         .filter(|key| key.contains("Ida: [image: a lighthouse at dusk]"));
     assert!(shown.count() >= 3);
+}
+
+#[test]
+fn pictures_of_which_nothing_is_known_cost_no_call() {
+    let mut turns = talk(&["", ""]);
+    turns
+        .iter_mut()
+        .for_each(|turn| turn.image = Some(NO_CAPTION.into()));
+    let bench = built(&turns, vec![]);
+    assert_eq!((scenes(&bench).len(), bench.paid()), (0, 0));
+    bench.assert_settled();
 }
 
 #[test]
@@ -583,6 +595,62 @@ fn case_and_form_never_split_a_topic() {
     let topic = bench.memory.topics().next().unwrap();
     assert_eq!((bench.memory.topics().count(), topic.scenes.len()), (1, 2));
     assert_eq!(topic.keywords, ["barbell", "treadmill"]);
+}
+
+#[test]
+fn a_fence_around_every_reply_costs_no_call() {
+    let built = |wrap: fn(Value) -> String| {
+        let mut bench = Bench::new(BuildConfig::default());
+        bench.model = Box::new(move |request| Ok(Reply::text(wrap(read(request)))));
+        bench.add(&dialogue(24));
+        bench.flush();
+        bench.build();
+        bench.assert_settled();
+        (bench.paid(), bench.outline())
+    };
+    let plain = built(|value| value.to_string());
+    let fenced =
+        built(|value| format!("<think>a {{list}}?</think>\nHere:\n```json\n{value}\n```\nDone."));
+    assert_eq!(plain, fenced);
+}
+
+#[test]
+fn each_stage_sends_its_own_cap() {
+    let caps = Caps {
+        segment: 101,
+        write: 102,
+        topics: 103,
+        items: 104,
+        item_triggers: 105,
+        scene_triggers: 106,
+        personas: 107,
+        answer: 108,
+    };
+    let sent: Arc<Mutex<BTreeMap<String, u32>>> = Arc::default();
+    let seen = Arc::clone(&sent);
+    let mut bench = Bench::new(BuildConfig {
+        caps,
+        ..BuildConfig::default()
+    });
+    bench.model = Box::new(move |request| {
+        let (name, cap) = (request.prompt.name.clone(), request.params.max_tokens);
+        seen.lock().unwrap().insert(name, cap);
+        Ok(Reply::text(read(request).to_string()))
+    });
+    bench.add(&dialogue(24));
+    bench.flush();
+    bench.build();
+    let sent: Vec<_> = sent.lock().unwrap().clone().into_iter().collect();
+    let expect = [
+        ("item-triggers", 105),
+        ("items", 104),
+        ("persona", 107),
+        ("scene-triggers", 106),
+        ("segment", 101),
+        ("topics", 103),
+        ("write", 102),
+    ];
+    assert_eq!(sent, expect.map(|(name, cap)| (name.to_owned(), cap)));
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! What can be typed: global options and the commands. What they do stands in `command`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use jiff::civil::Time;
 use tmem::model::DateTime;
+use tmem::retrieve::Preset;
 
 /// Long-term conversational memory that anticipates.
 #[derive(Debug, Parser)]
@@ -76,6 +78,14 @@ pub(crate) enum Command {
     /// Delete, with everything derived from it
     Forget(Forget),
     /// Count what is there, and what is missing
+    #[command(after_help = "\
+Exit codes: 0 all that was worked on has its triggers and items; 3 the work on a scene, item or
+topic is over, done or failed, and left it without: it is named. What is still to be built is
+listed and is no reason for 3.
+
+Examples:
+  tmem add chat.txt && tmem stats
+  tmem stats --json | jq .coverage")]
     Stats,
     /// What model calls have cost, by stage and model
     Cost,
@@ -106,7 +116,7 @@ pub(crate) struct Spending {
     pub(crate) budget: Option<u64>,
     /// Model calls at once
     #[arg(long, value_name = "N")]
-    pub(crate) concurrency: Option<usize>,
+    pub(crate) concurrency: Option<NonZeroUsize>,
 }
 
 #[derive(Debug, Args)]
@@ -121,7 +131,8 @@ step of the build failed, was refused or is left: what could be done is done, th
 Examples:
   tmem add march.txt april.txt --conversation ana
   cat chat.jsonl | tmem add - --no-build
-  tmem add big.json --dry-run")]
+  tmem add big.json --dry-run
+  tmem add years.json --batch-older calls.jsonl     then `tmem batch import answers.jsonl`")]
 pub(crate) struct Add {
     /// Files to read; - for standard input
     #[arg(required = true, value_name = "FILE")]
@@ -141,6 +152,10 @@ pub(crate) struct Add {
     /// More turns will follow: leave the last scene open
     #[arg(long)]
     pub(crate) keep_open: bool,
+    /// Build the newest session now; write the calls of what was said before to this file, as
+    /// `tmem batch export` does, to be answered elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["no_build", "dry_run", "keep_open"])]
+    pub(crate) batch_older: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) spending: Spending,
 }
@@ -217,7 +232,7 @@ pub(crate) struct Recall {
 pub(crate) struct Knobs {
     /// Start from `paper`, `balanced` or `wide`
     #[arg(long, value_name = "NAME")]
-    pub(crate) preset: Option<String>,
+    pub(crate) preset: Option<Preset>,
     /// Topics that filter scenes
     #[arg(long, value_name = "N")]
     pub(crate) k_topics: Option<usize>,
@@ -256,6 +271,13 @@ pub(crate) struct Knobs {
     pub(crate) no_horizons: bool,
 }
 
+/// In which order `show triggers` lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Those that fired most often without becoming evidence; others are left out
+    Misfires,
+}
+
 /// What `show` shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
@@ -285,6 +307,7 @@ pub(crate) enum Kind {
 Examples:
   tmem show scenes --conversation ana
   tmem show triggers ana/i0003
+  tmem show triggers --by misfires
   tmem show turns ana/s002")]
 pub(crate) struct Show {
     /// What to show
@@ -292,6 +315,9 @@ pub(crate) struct Show {
     pub(crate) kind: Kind,
     /// Only this one, or what belongs to it (`conversation/id`, or `id` if it is unambiguous)
     pub(crate) id: Option<String>,
+    /// Triggers by what became of them in recalls and answers
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<By>,
     /// Only this conversation
     #[arg(long, value_name = "NAME")]
     pub(crate) conversation: Option<String>,
@@ -312,7 +338,8 @@ pub(crate) struct Export {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A document that breaks a rule is refused whole, naming the id and the field.
+A file holds a document or a list of them; one that breaks a rule is refused whole, naming the id
+and the field.
 
 Example:
   tmem import ana.json --space work")]
@@ -366,7 +393,7 @@ Example:
   tmem batch export calls.jsonl     have them answered elsewhere, then
   tmem batch import answers.jsonl   and again, until nothing is pending")]
     Export {
-        /// Where to write [default: standard output]
+        /// Where to write [default: standard output; with --json, under `requests`]
         file: Option<PathBuf>,
         /// More turns will follow: leave the last scene open
         #[arg(long)]

@@ -13,6 +13,7 @@ use reqwest::{
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
 };
 use serde_json::Value;
+use tmem_quirks::mend_surrogates;
 
 use crate::{
     endpoint::Endpoint,
@@ -20,7 +21,6 @@ use crate::{
     hint,
     limit::{Limiter, Permit},
     proxy,
-    surrogate::mend_surrogates,
     url::{self, Base},
 };
 
@@ -100,8 +100,8 @@ impl Client {
 
     /// Posts `body` to a call such as `chat/completions` and gives back the JSON of a good answer.
     ///
-    /// Broken connections, 408, 409, 425, 429 and 5xx are tried again, waiting as the server asks;
-    /// any other status ends at once. An error object in an answer with status 200 is an error.
+    /// Broken connections, good answers that break off, 408, 409, 425, 429 and 5xx are tried again,
+    /// waiting as the server asks; any other status ends at once. An error object in an answer with status 200 is an error.
     ///
     /// # Errors
     /// [`HttpError::Answer`] or [`HttpError::Unreachable`], after the last attempt.
@@ -169,7 +169,7 @@ impl Failure {
 impl Inner {
     async fn attempt(&self, url: &Url, body: &Value) -> Result<Value, Failure> {
         let sent = self.http.post(url.clone()).json(body).send();
-        let response = mentioned(url, sent)
+        let response = mentioned(url, MENTION, sent)
             .await
             .map_err(|error| self.unreachable(url, error))?;
         let status = response.status().as_u16();
@@ -188,7 +188,9 @@ impl Inner {
         headers: &HeaderMap,
         text: &str,
     ) -> Result<Value, Failure> {
-        let value = serde_json::from_str::<Value>(&mend_surrogates(text)).ok();
+        let read = serde_json::from_str::<Value>(&mend_surrogates(text));
+        let cut = read.as_ref().is_err_and(serde_json::Error::is_eof);
+        let value = read.ok();
         let error = value.as_ref().and_then(error_object);
         match value {
             Some(value) if (200..300).contains(&status) && error.is_none() => return Ok(value),
@@ -212,7 +214,10 @@ impl Inner {
             key_setting: self.endpoint.key_setting.clone(),
         };
         let error = HttpError::Answer(Box::new(answer));
-        let again = again(status, text, error.is_too_large());
+        let again = match status {
+            200..300 if cut => Again::Yes,
+            _ => again(status, text, error.is_too_large()),
+        };
         Err(Failure {
             error,
             again,
@@ -224,7 +229,7 @@ impl Inner {
         let total = source.is_timeout() && !source.is_connect();
         let error = HttpError::Unreachable {
             url: url::shown(url),
-            proxy: self.proxy.as_deref().map(proxy::shown),
+            proxy: self.proxy.as_deref().map(url::shown_text),
             attempts: 1,
             source: source.without_url(),
         };
@@ -331,22 +336,22 @@ fn content_type(headers: &HeaderMap) -> String {
 }
 
 async fn read(url: &Url, response: Response) -> Result<String, reqwest::Error> {
-    let bytes = mentioned(url, response.bytes()).await?;
+    let bytes = mentioned(url, MENTION, response.bytes()).await?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Awaits `work`, and says in the log that it is still waiting.
-async fn mentioned<T>(url: &Url, work: impl Future<Output = T>) -> T {
+/// Awaits `work`, and says in the log after `every` that it is still waiting.
+async fn mentioned<T>(url: &Url, every: Duration, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     let mut waited = Duration::ZERO;
     loop {
-        match tokio::time::timeout(MENTION, work.as_mut()).await {
+        match tokio::time::timeout(every, work.as_mut()).await {
             Ok(done) => return done,
             Err(_) => {
-                waited += MENTION;
+                waited += every;
                 tracing::info!(
                     url = url::shown(url),
-                    seconds = waited.as_secs(),
+                    ?waited,
                     "still waiting for an answer"
                 );
             }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tmem_quirks::says_too_large;
+
 use crate::secret::Secret;
 
 /// Why no good answer came.
@@ -25,7 +27,7 @@ pub enum HttpError {
     #[error("{0}")]
     Answer(Box<BadAnswer>),
     /// The server could not be reached, or the connection broke.
-    #[error("no answer from {url}{} in {attempts} attempts", via(proxy.as_deref()))]
+    #[error("no answer from {url}{}{}", via(proxy.as_deref()), within(*attempts))]
     Unreachable {
         /// The address, without user, password and query.
         url: String,
@@ -67,10 +69,11 @@ impl fmt::Display for BadAnswer {
             attempts,
             ..
         } = self;
-        write!(f, "{url} answered {status} ({content_type})")?;
-        if *attempts > 1 {
-            write!(f, " in {attempts} attempts")?;
-        }
+        write!(
+            f,
+            "{url} answered {status} ({content_type}){}",
+            within(*attempts)
+        )?;
         if excerpt.is_empty() {
             Ok(())
         } else {
@@ -136,29 +139,13 @@ impl HttpError {
     }
 }
 
-/// Ways in which servers say that a request exceeds a model's window or their own limit.
-const TOO_LARGE: &[&str] = &[
-    "context length",
-    "context_length",
-    "context window",
-    "context size",
-    "maximum context",
-    "max_model_len",
-    "exceed_context",
-    "prompt is too long",
-    "prompt too long",
-    "too many tokens",
-    "too many input tokens",
-    "request too large",
-    "payload too large",
-    "reduce the length",
-    "input is too l",
-    "input too long",
-];
-
-fn says_too_large(body: &str) -> bool {
-    let text = body.to_ascii_lowercase();
-    TOO_LARGE.iter().any(|phrase| text.contains(phrase))
+/// How many attempts it took, where that is worth telling.
+fn within(attempts: u32) -> String {
+    if attempts > 1 {
+        format!(" in {attempts} attempts")
+    } else {
+        String::new()
+    }
 }
 
 fn via(proxy: Option<&str>) -> String {

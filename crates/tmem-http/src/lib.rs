@@ -12,7 +12,6 @@ mod hint;
 mod limit;
 mod proxy;
 mod secret;
-mod surrogate;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod url;

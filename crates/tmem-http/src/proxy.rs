@@ -3,7 +3,11 @@
 
 use reqwest::NoProxy;
 
-use crate::{endpoint::Proxy, error::HttpError, url::Base};
+use crate::{
+    endpoint::Proxy,
+    error::HttpError,
+    url::{Base, shown_text},
+};
 
 /// Reads one variable of the environment; tests put a table in its place.
 pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -30,19 +34,11 @@ pub(crate) fn choose(setting: &Proxy, base: &Base, env: Env<'_>) -> Option<Strin
 pub(crate) fn build(proxy: &str, env: Env<'_>) -> Result<reqwest::Proxy, HttpError> {
     let refuse = |error: reqwest::Error| HttpError::Setting {
         setting: "proxy",
-        value: shown(proxy),
+        value: shown_text(proxy),
         reason: error.without_url().to_string(),
     };
     let except = either("NO_PROXY", env).and_then(|list| NoProxy::from_string(&list));
     Ok(reqwest::Proxy::all(proxy).map_err(refuse)?.no_proxy(except))
-}
-
-/// What may be shown of a proxy's address.
-pub(crate) fn shown(proxy: &str) -> String {
-    reqwest::Url::parse(proxy).map_or_else(
-        |_| "(unreadable address)".to_owned(),
-        |url| crate::url::shown(&url),
-    )
 }
 
 fn either(name: &str, env: Env<'_>) -> Option<String> {

@@ -2,11 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
-
-/// A key or token. It can be read from a setting; printing and serialising give `***`.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
+/// A key or token; printing gives `***`.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
@@ -17,7 +14,7 @@ impl Secret {
 
     /// The value itself, for the header it belongs in.
     pub fn reveal(&self) -> &str {
-        self.0.trim()
+        &self.0
     }
 
     /// `text` with every occurrence of the value hidden: some servers repeat a wrong key.
@@ -38,11 +35,5 @@ impl fmt::Debug for Secret {
 impl fmt::Display for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
-    }
-}
-
-impl Serialize for Secret {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str("***")
     }
 }

@@ -75,6 +75,16 @@ pub(crate) fn shown(url: &Url) -> String {
     url.to_string()
 }
 
+/// What may be shown of a text that was to be an address: nothing, if it cannot be read and may hold
+/// a password.
+pub(crate) fn shown_text(given: &str) -> String {
+    match Url::parse(given) {
+        Ok(url) => shown(&url),
+        Err(_) if given.contains('@') => "(unreadable address)".to_owned(),
+        Err(_) => given.to_owned(),
+    }
+}
+
 fn root(path: &str) -> String {
     let mut path = path.trim_end_matches('/');
     if let Some(root) = CALLS
@@ -92,10 +102,9 @@ fn root(path: &str) -> String {
 }
 
 fn refuse(given: &str, reason: &str) -> HttpError {
-    let shown = Url::parse(given).map_or_else(|_| given.to_owned(), |url| shown(&url));
     HttpError::Setting {
         setting: "base_url",
-        value: shown,
+        value: shown_text(given),
         reason: reason.to_owned(),
     }
 }
@@ -159,6 +168,17 @@ mod tests {
         for given in ["localhost:8080/v1", "", "ftp://h/v1", "h/v1"] {
             let error = Base::parse(given).unwrap_err().to_string();
             assert!(error.starts_with("base_url"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_unreadable_address_is_refused_without_its_password() {
+        for given in [
+            "http://me:sesame@h:port/v1",
+            "ftp://me:sesame@h/v1?k=sesame",
+        ] {
+            let error = Base::parse(given).unwrap_err().to_string();
+            assert!(!error.contains("sesame"), "{error}");
         }
     }
 

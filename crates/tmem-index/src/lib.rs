@@ -20,13 +20,13 @@ pub mod row;
 mod table;
 pub mod vector;
 
-pub use background::BackgroundConfig;
+pub use background::{Background, BackgroundConfig, spaced};
 pub use dense::{VectorBackend, VectorIndex};
 pub use indices::{IndexConfig, Indices, Match};
 pub use key::{Hit, Key, KeySet};
 pub use lexical::{LexicalBackend, LexicalIndex};
 pub use links::Links;
-pub use row::{Host, Kind, Row, View, rows};
+pub use row::{Host, Kind, Row, View, rows, rows_of};
 pub use vector::{Vector, VectorError};
 
 /// Why an index could not be made or asked.

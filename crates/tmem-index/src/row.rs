@@ -136,6 +136,30 @@ pub fn rows(memory: &Memory) -> Vec<Row> {
     rows
 }
 
+/// The texts of some nodes that want a vector, in the order given; nodes that are not there have
+/// none.
+pub fn rows_of<'a>(memory: &Memory, hosts: impl IntoIterator<Item = &'a Host>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for host in hosts {
+        match host {
+            Host::Turn(id) => rows.extend(memory.turn(id).map(turn_row)),
+            Host::Topic(id) => rows.extend(memory.topic(id).map(topic_row)),
+            Host::Scene(id) => {
+                let scene = memory.scene(id);
+                scene
+                    .into_iter()
+                    .for_each(|scene| scene_rows(memory, scene, &mut rows));
+            }
+            Host::Item(id) => {
+                let item = memory.item(id);
+                item.into_iter().for_each(|item| item_rows(item, &mut rows));
+            }
+        }
+    }
+    rows.retain(|row| !row.text.trim().is_empty());
+    rows
+}
+
 fn turn_row(turn: &Turn) -> Row {
     let content = turn.content();
     let text = if content.trim().is_empty() {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tmem_model::{Memory, TurnId};
+use tmem_model::Memory;
 
-use crate::background::{Probe, measure, spaced};
+use crate::background::{Background, spaced};
 use crate::dense::{VectorBackend, VectorIndex};
 use crate::hosts::Hosts;
 use crate::indices::{IndexConfig, Match};
@@ -100,9 +100,12 @@ pub(crate) fn tables(
         rows.sort_by_key(|(key, ordinal, _)| (*key, *ordinal));
         rows.dedup_by_key(|(key, ordinal, _)| (*key, *ordinal));
     }
-    let said = Said::of(&views, config.background.sample);
+    let turns = views.get(&View::Turn).map_or(&[][..], Vec::as_slice);
+    let sample = spaced(turns.len(), config.background.sample).into_iter();
+    let sample = sample.map(|at| (&hosts.turns[turns[at].0 as usize], &turns[at].2));
+    let said = Background::new(memory, sample, config.background.neighbours);
     let table = |(&view, rows): (&View, &Vec<_>)| {
-        let backgrounds = backgrounds(memory, hosts, &said, view, rows, config);
+        let backgrounds = backgrounds(&said, hosts, view, rows);
         Ok((view, table(rows, backgrounds, config)?))
     };
     views.iter().map(table).collect()
@@ -135,74 +138,18 @@ fn table(
     })
 }
 
-/// The utterances that stand for what is said in general.
-struct Said<'a> {
-    vectors: Vec<&'a Vector>,
-    places: BTreeMap<Key, usize>,
-}
-
-impl<'a> Said<'a> {
-    fn of(views: &'a BTreeMap<View, Vec<(Key, usize, Vector)>>, most: usize) -> Self {
-        let turns = views.get(&View::Turn).map_or(&[][..], Vec::as_slice);
-        let taken: Vec<_> = spaced(turns.len(), most)
-            .into_iter()
-            .map(|at| &turns[at])
-            .collect();
-        Self {
-            vectors: taken.iter().map(|(_, _, vector)| vector).collect(),
-            places: taken
-                .iter()
-                .enumerate()
-                .map(|(at, (key, _, _))| (*key, at))
-                .collect(),
-        }
-    }
-
-    fn places(&self, hosts: &Hosts, turns: impl Iterator<Item = TurnId>) -> Vec<usize> {
-        let keys = turns.filter_map(|turn| hosts.key(&Host::Turn(turn)));
-        keys.filter_map(|key| self.places.get(&key).copied())
-            .collect()
-    }
-}
-
 /// The background of each row of an associative view, 0 for the others.
 fn backgrounds(
-    memory: &Memory,
+    said: &Background<'_>,
     hosts: &Hosts,
-    said: &Said<'_>,
     view: View,
     rows: &[(Key, usize, Vector)],
-    config: &IndexConfig,
 ) -> Vec<f32> {
     if !view.is_associative() {
         return vec![0.0; rows.len()];
     }
-    let probe = |(key, _, vector): &'_ (Key, usize, Vector)| {
-        let own = own_turns(memory, &hosts.host(view.kind(), *key));
-        (own, vector.clone())
-    };
-    let probes: Vec<(Vec<TurnId>, Vector)> = rows.iter().map(probe).collect();
-    let probes: Vec<Probe<'_>> = probes
-        .iter()
-        .map(|(own, vector)| Probe {
-            vector,
-            own: said.places(hosts, own.iter().cloned()),
-        })
-        .collect();
-    measure(&probes, &said.vectors, config.background.neighbours)
-}
-
-/// The turns of a scene, or of an item's source scenes.
-fn own_turns(memory: &Memory, host: &Host) -> Vec<TurnId> {
-    match host {
-        Host::Scene(scene) => memory
-            .scene_turns(scene)
-            .map(|turn| turn.id.clone())
-            .collect(),
-        Host::Item(item) => memory
-            .sources(item)
-            .flat_map(|scene| scene.turns.clone())
-            .collect(),
-        Host::Turn(_) | Host::Topic(_) => Vec::new(),
-    }
+    let named = rows.iter().map(|(key, _, _)| hosts.host(view.kind(), *key));
+    let named: Vec<Host> = named.collect();
+    let vectors = rows.iter().map(|(_, _, vector)| vector);
+    said.of(&named.iter().zip(vectors).collect::<Vec<_>>())
 }

@@ -59,7 +59,7 @@ pub fn import(text: &str, log: &dyn CallLog) -> Result<Imported, String> {
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
     {
-        let line = crate::json::mend_surrogates(line);
+        let line = tmem_quirks::mend_surrogates(line);
         let Some((key, line)) = parse(&line) else {
             imported.unreadable.push(format!("line {}", number + 1));
             continue;
@@ -124,6 +124,10 @@ fn fault(line: &Value) -> Option<String> {
         (Some(text), 200..300) => Some(text),
         (None, 200..300) if response.is_object() => None,
         (None, 200..300) => Some("the line holds no response".to_owned()),
+        (text, 413) => Some(format!(
+            "the request is too large for the server: {}",
+            text.unwrap_or_default()
+        )),
         (text, status) => Some(format!("status {status}: {}", text.unwrap_or_default())),
     }
 }

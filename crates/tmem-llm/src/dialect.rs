@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::schema::BOUNDS;
+
 /// The way a request is written. Starts with the most exact form; each refusal changes one thing, for
 /// good, so that it is met once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -53,16 +55,6 @@ impl Default for Dialect {
     }
 }
 
-/// Keywords that some servers do not take in a schema.
-const BOUNDS: &[&str] = &[
-    "maxlength",
-    "minlength",
-    "maxitems",
-    "minitems",
-    "minimum",
-    "maximum",
-];
-
 /// Words by which a refusal shows that it is about the shape of the reply.
 const STRUCTURE: &[&str] = &[
     "response_format",
@@ -99,7 +91,12 @@ impl Dialect {
             return None;
         }
         let enforced = self.structure == Structure::JsonSchema;
-        if enforced && self.bounds && BOUNDS.iter().any(|word| named.is(word)) {
+        if enforced
+            && self.bounds
+            && BOUNDS
+                .iter()
+                .any(|word| named.is(&word.to_ascii_lowercase()))
+        {
             return Some(Self {
                 bounds: false,
                 ..self

@@ -4,14 +4,12 @@
 //! broken is never repaired, neither here nor by a second call.
 
 mod scan;
-mod surrogate;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use scan::{find, find_last};
 pub(crate) use scan::{readable, without_reasoning};
-pub use surrogate::mend_surrogates;
 
 /// What is wrong with a reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

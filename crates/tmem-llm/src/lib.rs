@@ -6,7 +6,7 @@
 //! - [`ChatModelExt::extract`] asks for a type: strict schema out, value back, at most three calls. All
 //!   replies are read by [`json`], whoever sent them.
 //! - [`LoggedModel`] keeps every call before its reply is used. From the log come resuming, replaying,
-//!   [`batch`] files and the [`Ledger`]. [`Budgeted`] stops before too much is spent.
+//!   [`batch`] files and the [`Ledger`].
 //!
 //! It knows nothing of memory; which prompts there are is the business of `tmem-build` and
 //! `tmem-eval`. HTTP itself (retries, limits, time-outs) is `tmem-http`'s, and models do not retry.
@@ -29,7 +29,6 @@
 //! ```
 
 pub mod batch;
-pub mod budget;
 pub mod call;
 pub mod chat;
 pub mod dialect;
@@ -50,7 +49,6 @@ pub mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use budget::{Budget, Budgeted};
 pub use call::{Call, CallKey, CallLog, Spent};
 pub use chat::{
     ChatModel, Finish, Message, Params, Prompt, Reply, ReplySchema, Request, Role, Usage, Verdict,

@@ -80,7 +80,7 @@ impl<M: ChatModel> LoggedModel<M> {
 
     fn wait(&self, request: &Request, found: Option<Call>) -> LlmError {
         if let Some(error) = found.as_ref().and_then(|call| call.error.as_deref())
-            && crate::wire::is_too_large(error)
+            && tmem_quirks::says_too_large(error)
         {
             return LlmError::TooLarge {
                 prompt: request.prompt.name.clone(),

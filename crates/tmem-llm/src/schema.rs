@@ -13,6 +13,16 @@ pub use strict::strict;
 
 use crate::chat::ReplySchema;
 
+/// Keywords of bounds on lengths, counts and numbers.
+pub(crate) const BOUNDS: &[&str] = &[
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+];
+
 /// Why a type has no strict schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}`: {reason}")]

@@ -7,7 +7,7 @@ use crate::{
     chat::{Finish, Message, Reply, Request, Role, Usage},
     dialect::{Cap, Dialect, Structure},
     json,
-    schema::fits,
+    schema::{BOUNDS, fits},
 };
 
 /// The body of a chat completion.
@@ -58,25 +58,6 @@ pub fn usage(answer: &Value) -> Option<Usage> {
     })
 }
 
-/// Whether an error text says that the request exceeds what the model or the server takes.
-pub fn is_too_large(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    TOO_LARGE.iter().any(|phrase| text.contains(phrase))
-}
-
-const TOO_LARGE: &[&str] = &[
-    "too large for",
-    "context length",
-    "context_length",
-    "context window",
-    "context size",
-    "maximum context",
-    "prompt is too long",
-    "too many tokens",
-    "request too large",
-    "reduce the length",
-];
-
 fn messages(request: &Request, dialect: Dialect) -> Vec<Value> {
     let mut messages = request.messages.clone();
     if let Some(schema) = request
@@ -122,14 +103,6 @@ fn response_format(request: &Request, dialect: Dialect) -> Option<Value> {
 
 /// A schema without bounds. Names of properties are left alone.
 fn unbounded(schema: &Value) -> Value {
-    const BOUNDS: &[&str] = &[
-        "minItems",
-        "maxItems",
-        "minLength",
-        "maxLength",
-        "minimum",
-        "maximum",
-    ];
     let Value::Object(keywords) = schema else {
         return schema.clone();
     };

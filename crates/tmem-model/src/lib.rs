@@ -11,6 +11,7 @@ pub mod memory;
 pub mod node;
 pub mod text;
 pub mod time;
+pub mod trigger;
 pub mod work;
 
 pub use document::{Document, DocumentError};
@@ -21,4 +22,5 @@ pub use node::{
     Confidence, HorizonTrigger, Item, ItemKind, ItemTrigger, Persona, Scene, SceneTrigger, Topic,
     Turn, Validity,
 };
+pub use trigger::TriggerId;
 pub use work::{Job, JobKey, JobState, Stage};

@@ -160,13 +160,15 @@ fn other_formats_are_refused() {
         "/format",
         json!("tmem-memory/2"),
         expect![[
-            r#"format: "tmem-memory/2" is not supported, this version reads "tmem-memory/1""#
+            r#"format: "tmem-memory/2" is not supported, this version reads "tmem-memory/1"; what people said is read with `tmem add`"#
         ]],
     );
     refused(
         "/format",
         Value::Null,
-        expect![[r#"format: nothing is not supported, this version reads "tmem-memory/1""#]],
+        expect![[
+            r#"format: nothing is not supported, this version reads "tmem-memory/1"; what people said is read with `tmem add`"#
+        ]],
     );
     expect!["it is no JSON: expected value at line 1 column 1"]
         .assert_eq(&change("hello").unwrap_err());

@@ -199,7 +199,7 @@ fn what_is_wrong_in_a_sample_is_named_with_its_place() {
 #[test]
 fn chats_keep_what_people_said() {
     let messages = json!([
-        {"role": "system", "content": "You are a helper."},
+        {"role": "System", "content": "You are a helper."},
         {"role": "user", "name": "Alia", "content": "I keep bees"},
         {"role": "assistant", "content": null, "tool_calls": [{"id": "x"}]},
         {"role": "tool", "content": "x".repeat(50_000)},
@@ -218,7 +218,7 @@ fn chats_keep_what_people_said() {
         S1:6 | Bert | - | "Two things.\nWhat do I keep?"
         S1:7 | user | - | "" | no caption
         ! left out: 2 × blank turn
-        ! left out: 1 × message of role system
+        ! left out: 1 × message of role System
         ! left out: 1 × message of role tool
         ! left out: 1 × message without content
         ! left out: 1 × part of type input_audio
@@ -327,6 +327,26 @@ fn a_conversation_name_is_no_path() {
 }
 
 #[test]
+fn numbers_that_lost_their_digits_are_no_names() {
+    let turn = |key: &str, number: &str| {
+        format!("\n{{\"{key}\": {number}, \"speaker\": \"A\", \"text\": \"x\"}}")
+    };
+    refused(
+        &turn("id", "123456789012345678901234567890"),
+        expect![
+            "line 2: `id` should be text, in quotes, or a whole number of at most 19 digits, not 1.2345678901234568e+29"
+        ],
+    );
+    for key in ["session", "conversation"] {
+        let error = read(&turn(key, "123456789012345678901234567890")).unwrap_err();
+        assert!(error.starts_with(&format!("line 2: `{key}`")), "{error}");
+    }
+    assert!(read(r#"{"sample_id": 1.5, "session_1": []}"#).is_err());
+    let most = read(&turn("id", "18446744073709551615")).unwrap();
+    assert_eq!(most[0].turns[0].id, "18446744073709551615");
+}
+
+#[test]
 fn one_id_with_two_contents_is_refused_and_with_one_counted() {
     let turn = |text: &str| json!({"id": "t", "speaker": "A", "text": text}).to_string() + "\n";
     refused(
@@ -358,6 +378,21 @@ fn transcripts_have_times_and_lines_that_go_on() {
             S1:5 | hello | - | "world, they said to me then\nhttps://example.org\n[laughs] Bo: ha"
             S1:6 | 小明 | - | "你好"
             ! left out: 1 × blank turn
+        "#]],
+    );
+}
+
+#[test]
+fn people_are_called_by_emoji_too() {
+    let text = "🌸: hi\nAna 🌊: hello\n👩‍🚀: and\n✅ Shopping list: milk\n❤️: yes\n\u{FE0F}: no";
+    check(
+        text,
+        expect![[r#"
+            # -
+            S1:1 | 🌸 | - | "hi"
+            S1:2 | Ana 🌊 | - | "hello"
+            S1:3 | 👩‍🚀 | - | "and\n✅ Shopping list: milk"
+            S1:4 | ❤️ | - | "yes\n\u{fe0f}: no"
         "#]],
     );
 }

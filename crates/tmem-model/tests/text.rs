@@ -1,9 +1,7 @@
 //! The tokeniser, cutting, cleaning and counting.
 
 use expect_test::{Expect, expect};
-use tmem_model::text::{
-    clean, ellipsis, estimate_tokens, mend_surrogates, one_line, terms, truncate,
-};
+use tmem_model::text::{clean, counted, ellipsis, estimate_tokens, one_line, terms, truncate};
 
 #[track_caller]
 fn check(text: &str, expect: Expect) {
@@ -159,16 +157,9 @@ fn tokens_of_scripts_without_blanks_are_not_under_counted() {
 }
 
 #[test]
-fn lone_surrogates_are_replaced_and_pairs_kept() {
-    let mended = |json: &str| mend_surrogates(json);
-    assert_eq!(mended(r"ok \ud83d then"), (r"ok \ufffd then".to_owned(), 1));
+fn one_is_counted_in_the_singular() {
     assert_eq!(
-        mended(r"\ud83d\ude42 \udc00\ud83d"),
-        (r"\ud83d\ude42 \ufffd\ufffd".to_owned(), 2)
+        [0, 1, 2].map(|n| counted(n, "turn")),
+        ["0 turns", "1 turn", "2 turns"]
     );
-    assert_eq!(
-        mended(r"C:\\ud83d \u00e9"),
-        (r"C:\\ud83d \u00e9".to_owned(), 0)
-    );
-    assert_eq!(mended("tail \\"), ("tail \\".to_owned(), 0));
 }

@@ -5,9 +5,22 @@ use serde::Serialize;
 use tmem_model::{Change, ConversationId, Ids, Job, JobKey, Removed, Stage};
 
 use crate::Store;
+use crate::counters::{forget_outdated, forget_removed};
 use crate::error::{Doing, StoreError};
 use crate::load::find;
 use crate::space::SpaceName;
+
+/// Every table whose rows belong to a conversation of a space.
+const TABLES: [&str; 8] = [
+    "conversations",
+    "turns",
+    "scenes",
+    "topics",
+    "items",
+    "personas",
+    "jobs",
+    "counters",
+];
 
 impl Store {
     /// Writes a change to a space, all of it or none, and yields the space's new generation. It is
@@ -46,8 +59,7 @@ impl Store {
         inner.lock(&self.folder)?;
         let transaction = inner.connection.transaction().doing("removing a space")?;
         if let Some((id, _)) = find(&transaction, space)? {
-            let tables = "conversations turns scenes topics items personas jobs".split(' ');
-            for table in tables {
+            for table in TABLES {
                 let delete = format!("DELETE FROM {table} WHERE space = ?1");
                 transaction
                     .execute(&delete, [id])
@@ -81,6 +93,7 @@ fn write(connection: &Connection, space: i64, change: &Change) -> rusqlite::Resu
         rows.conversation(turn.id.conversation())?;
         rows.put("turns", turn.id.conversation(), turn.id.local(), turn)?;
     }
+    forget_outdated(connection, space, change)?;
     for scene in &change.scenes {
         rows.put("scenes", scene.id.conversation(), scene.id.local(), scene)?;
     }
@@ -203,7 +216,7 @@ fn remove(connection: &Connection, space: i64, removed: &Removed) -> rusqlite::R
             .map(drop)
     };
     for conversation in &removed.conversations {
-        for table in "conversations turns scenes topics items personas jobs".split(' ') {
+        for table in TABLES {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND conversation = ?2");
             connection.execute(&sql, params![space, conversation.as_str()])?;
         }
@@ -224,6 +237,7 @@ fn remove(connection: &Connection, space: i64, removed: &Removed) -> rusqlite::R
         .items
         .iter()
         .try_for_each(|id| delete("items", id.conversation(), id.local()))?;
+    forget_removed(connection, space, removed)?;
     let mut personas = removed.personas.iter();
     personas.try_for_each(|(conversation, who)| delete("personas", conversation, who))?;
     removed

@@ -37,7 +37,7 @@ pub enum StoreError {
     },
     /// The file cannot be opened.
     #[error(
-        "cannot open {}; even to read, files are made beside it, so use a folder that can be written to",
+        "cannot open {}; check that the file can be read and its folder can be written to",
         path.display()
     )]
     Open {
@@ -45,6 +45,22 @@ pub enum StoreError {
         path: PathBuf,
         /// What SQLite says.
         source: rusqlite::Error,
+    },
+    /// Nothing can be written where the store lies.
+    #[error("the memory in {} can only be read; copy it to where it can be written", path.display())]
+    ReadOnly {
+        /// The data folder.
+        path: PathBuf,
+    },
+    /// The store cannot be written, and the file is not all there is of it.
+    #[error(
+        "{} cannot be read as it is, for changes wait in a log beside it, as after a crash; \
+         open it once where it can be written",
+        path.display()
+    )]
+    Unsettled {
+        /// The file.
+        path: PathBuf,
     },
     /// Written by a later version.
     #[error(

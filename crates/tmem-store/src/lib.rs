@@ -9,6 +9,7 @@
 
 mod calls;
 mod commit;
+mod counters;
 mod error;
 mod load;
 mod lock;
@@ -25,6 +26,7 @@ use std::sync::{Mutex, MutexGuard};
 use rusqlite::{Connection, OptionalExtension};
 
 pub use calls::CallRow;
+pub use counters::TriggerCounts;
 pub use error::{SpaceNameError, StoreError};
 pub use load::Saved;
 pub use open::FILE;
@@ -43,6 +45,7 @@ pub struct Store {
 #[derive(Debug)]
 struct Inner {
     connection: Connection,
+    read_only: bool,
     lock: Option<WriterLock>,
     /// The generation of each space that this store has last read or written.
     seen: HashMap<SpaceName, u64>,
@@ -53,6 +56,12 @@ impl Store {
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Whether it can only be read, for nothing can be written where it lies.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.inner().read_only
     }
 
     /// Names of all spaces that were ever written to, sorted.
@@ -114,7 +123,7 @@ impl Store {
     /// Takes the writer lock now, before anything is paid for; kept until the store is dropped.
     ///
     /// # Errors
-    /// [`StoreError::Locked`], naming the process that holds it.
+    /// [`StoreError::ReadOnly`]; [`StoreError::Locked`], naming the process that holds it.
     pub fn lock_for_writing(&self) -> Result<(), StoreError> {
         self.inner().lock(&self.folder)
     }
@@ -129,6 +138,11 @@ impl Store {
 
 impl Inner {
     fn lock(&mut self, folder: &Path) -> Result<(), StoreError> {
+        if self.read_only {
+            return Err(StoreError::ReadOnly {
+                path: folder.to_owned(),
+            });
+        }
         if self.lock.is_none() {
             self.lock = Some(WriterLock::take(folder)?);
         }

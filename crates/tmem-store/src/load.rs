@@ -115,7 +115,7 @@ fn conversations(
     Ok((headings, ids))
 }
 
-fn conversation(name: &str) -> Result<ConversationId, StoreError> {
+pub(crate) fn conversation(name: &str) -> Result<ConversationId, StoreError> {
     let quoted = serde_json::Value::String(name.to_owned());
     serde_json::from_value(quoted).map_err(|source| row_error("conversations", name, source))
 }

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// Version of the tables below; a file with a higher one is left alone.
-pub(crate) const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 2;
 
 /// The tables of nodes that are read and written alike: nothing but ids and a JSON body.
 pub(crate) const NODES: [&str; 3] = ["scenes", "topics", "items"];
@@ -24,6 +24,10 @@ CREATE TABLE IF NOT EXISTS personas (
 CREATE TABLE IF NOT EXISTS jobs (
     space INTEGER NOT NULL, conversation TEXT NOT NULL, stage TEXT NOT NULL, id TEXT NOT NULL,
     body TEXT NOT NULL, PRIMARY KEY (space, conversation, stage, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS counters (
+    space INTEGER NOT NULL, conversation TEXT NOT NULL, family TEXT NOT NULL, id TEXT NOT NULL,
+    ordinal INTEGER NOT NULL, fired INTEGER NOT NULL, used INTEGER NOT NULL,
+    PRIMARY KEY (space, conversation, family, id, ordinal)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS calls (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, prompt TEXT NOT NULL,
     model TEXT NOT NULL, state TEXT NOT NULL, body TEXT NOT NULL);
@@ -37,7 +41,7 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// Makes the tables of a new file.
+/// Makes the tables of a new file, and those that an older one lacks.
 pub(crate) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     let behaviour = rusqlite::TransactionBehavior::Immediate;
     let transaction = connection.transaction_with_behavior(behaviour)?;

@@ -27,6 +27,18 @@ impl Store {
         hashes.iter().map(&mut vector).collect()
     }
 
+    /// Hashes of the texts that have a vector of that encoder, sorted.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be read.
+    pub fn vector_hashes(&self, encoder: &str) -> Result<Vec<String>, StoreError> {
+        let inner = self.inner();
+        let query = "SELECT hash FROM vectors WHERE encoder = ?1 ORDER BY hash";
+        let mut statement = inner.connection.prepare_cached(query)?;
+        let rows = statement.query_map([encoder], |row| row.get(0))?;
+        rows.collect::<Result<_, _>>().doing("listing vectors")
+    }
+
     /// Stores vectors, each with the hash of its text, all or none.
     ///
     /// # Errors

@@ -281,6 +281,50 @@ fn a_file_that_cannot_be_opened_names_the_way_out() {
     assert!(error.contains("can be written to"), "{error}");
 }
 
+/// Makes it impossible to write to the store of a folder, for administrators too: the file that
+/// SQLite shares between readers cannot be made.
+#[cfg(unix)]
+fn forbid_writing(folder: &Path) {
+    std::os::unix::fs::symlink("nowhere/at/all", folder.join(format!("{FILE}-shm"))).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn where_nothing_can_be_written_the_store_is_read_as_it_is() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("50% of é?#");
+    let store = Store::open(&folder).unwrap();
+    store
+        .commit(&space("x"), &turns("c", &["one", "two"]))
+        .unwrap();
+    drop(store);
+    forbid_writing(&folder);
+    assert_eq!(texts(&folder), ["one", "two"]);
+    let store = Store::open_existing(&folder).unwrap();
+    assert!(store.is_read_only());
+    let errors = [
+        store.commit(&space("x"), &Change::default()).unwrap_err(),
+        store.lock_for_writing().unwrap_err(),
+        store.purge().unwrap_err(),
+    ];
+    for error in errors {
+        assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+    }
+    let error = Store::open(&folder).unwrap_err();
+    assert!(matches!(error, StoreError::Open { .. }), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_with_changes_beside_it_is_not_read_without_them() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(Store::open(folder.path()).unwrap());
+    std::fs::write(folder.path().join(format!("{FILE}-wal")), "changes").unwrap();
+    forbid_writing(folder.path());
+    let error = Store::open_existing(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Unsettled { .. }), "{error}");
+}
+
 #[test]
 fn a_newer_schema_is_refused_with_both_numbers() {
     let folder = tempfile::tempdir().unwrap();

@@ -53,6 +53,8 @@ fn vectors_come_in_the_order_asked_and_by_encoder() {
         .unwrap();
     let asked = ["h2", "h9", "h1"].map(str::to_owned);
     let found = store.vectors("e", &asked).unwrap();
+    assert_eq!(store.vector_hashes("e").unwrap(), ["h1", "h2"]);
+    assert_eq!(store.vector_hashes("g").unwrap(), [""; 0]);
     assert_eq!(
         found,
         [Some(vec![1.0, 0.0]), None, Some(vec![0.5, -1.25e-7])]

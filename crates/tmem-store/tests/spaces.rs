@@ -3,8 +3,8 @@
 mod common;
 
 use common::{conversation, item, job, scene, space, topic, turn, turns};
-use tmem_model::{Change, Heading, JobState, Memory, Persona, Removed};
-use tmem_store::{SpaceNameError, Store, StoreError};
+use tmem_model::{Change, Heading, JobState, Memory, Persona, Removed, TriggerId};
+use tmem_store::{SpaceNameError, Store, StoreError, TriggerCounts};
 
 fn store() -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
@@ -237,4 +237,81 @@ fn a_space_name_is_no_path_and_has_no_blank_end() {
         assert!(name.parse::<tmem_store::SpaceName>().is_err(), "{name:?}");
     }
     assert!("x".repeat(65).parse::<tmem_store::SpaceName>().is_err());
+}
+
+#[test]
+fn counts_of_triggers_add_up_and_go_with_their_triggers() {
+    let (folder, store) = store();
+    let mut change = turns("c", &["one", "two"]);
+    change.scenes.push(scene("c", "s001", &["1"]));
+    change.scenes.push(scene("c", "s002", &["2"]));
+    change.items.push(item("c", "i0001", "s001", "a fact"));
+    store.commit(&space("x"), &change).unwrap();
+    let (first, second) = (&change.scenes[0].id, &change.scenes[1].id);
+    let triggers = [
+        TriggerId::Attribute(first.clone(), 2),
+        TriggerId::Horizon(second.clone(), 0),
+        TriggerId::Item(change.items[0].id.clone(), 7),
+    ];
+    let counts = |fired, used| TriggerCounts { fired, used };
+    let all = |store: &Store| store.trigger_counts(&space("x")).unwrap();
+    let once = |trigger: &TriggerId| (trigger.clone(), counts(1, 0));
+    let every: Vec<_> = triggers.iter().map(once).collect();
+    store.count_triggers(&space("x"), &every).unwrap();
+    let more = [(triggers[2].clone(), counts(3, 2))];
+    store.count_triggers(&space("x"), &more).unwrap();
+    drop(store);
+
+    let store = Store::open_existing(folder.path()).unwrap();
+    let expect = [(0, counts(1, 0)), (1, counts(1, 0)), (2, counts(4, 2))];
+    let expect = expect.map(|(at, counts)| (triggers[at].clone(), counts));
+    assert_eq!(all(&store), expect);
+    assert_eq!(store.trigger_counts(&space("other")).unwrap(), []);
+    let generation = store.load(&space("x")).unwrap().generation;
+    assert_eq!(generation, 1, "counting is no change of the memory");
+
+    let mut same = Change::default();
+    let mut renamed = change.scenes[0].clone();
+    renamed.title = "another title".into();
+    same.scenes.push(renamed);
+    store.commit(&space("x"), &same).unwrap();
+    assert_eq!(all(&store).len(), 3, "the same triggers go on");
+
+    let mut rewritten = Change::default();
+    let mut fact = change.items[0].clone();
+    fact.triggers.push(Default::default());
+    rewritten.items.push(fact);
+    store.commit(&space("x"), &rewritten).unwrap();
+    assert_eq!(all(&store), expect[..2], "other triggers begin anew");
+
+    let mut gone = Change::default();
+    gone.removed.scenes.push(second.clone());
+    store.commit(&space("x"), &gone).unwrap();
+    assert_eq!(all(&store), expect[..1]);
+    store.count_triggers(&space("x"), &every[1..2]).unwrap();
+    assert_eq!(
+        all(&store),
+        expect[..1],
+        "a host that is gone counts no more"
+    );
+    store.remove_space(&space("x")).unwrap();
+    assert_eq!(all(&store), []);
+}
+
+#[test]
+fn counting_beside_a_writer_that_is_busy_gives_up_soon() {
+    let (folder, store) = store();
+    let mut change = turns("c", &["one"]);
+    change.scenes.push(scene("c", "s001", &["1"]));
+    store.commit(&space("x"), &change).unwrap();
+    let other = rusqlite::Connection::open(folder.path().join(tmem_store::FILE)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let trigger = TriggerId::Attribute(change.scenes[0].id.clone(), 0);
+    let counts = TriggerCounts { fired: 1, used: 1 };
+    let counted = store.count_triggers(&space("x"), &[(trigger.clone(), counts)]);
+    assert!(counted.is_err());
+    other.execute_batch("ROLLBACK").unwrap();
+    store
+        .count_triggers(&space("x"), &[(trigger, counts)])
+        .unwrap();
 }

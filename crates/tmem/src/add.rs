@@ -130,7 +130,7 @@ fn shift(memory: &Memory, id: &ConversationId, raw: &[RawTurn]) -> Result<usize,
 }
 
 /// The session in a made id such as `S2:14`.
-fn session(local: &str) -> Option<usize> {
+pub(crate) fn session(local: &str) -> Option<usize> {
     let (session, _) = local.split_once(':')?;
     session.trim_start_matches(char::is_alphabetic).parse().ok()
 }

@@ -6,6 +6,7 @@ use tmem_model::{SceneId, TurnId, text};
 use tmem_retrieve::{Context, RetrieveConfig};
 
 use crate::error::TmemError;
+use crate::firings;
 use crate::recall::{Question, Recalled};
 use crate::tmem::Tmem;
 
@@ -60,6 +61,8 @@ impl Tmem {
         let model = self.chat().await?;
         let text = self.asked(&*model, question, &recalled, room).await?;
         let cited = Cited::of(&text, &recalled.context);
+        let evidence = firings::cited(&recalled.context, &cited);
+        self.count_firings(&recalled, config, &evidence);
         Ok(Answer {
             text,
             turns: cited.turns,
@@ -80,9 +83,9 @@ impl Tmem {
             token_budget,
             ..config.clone()
         };
-        let recalled = self.recall(question, &within(Some(room))).await?;
+        let recalled = self.found(question, &within(Some(room))).await?;
         if recalled.context.is_empty() && recalled.trace.over_budget > 0 {
-            return self.recall(question, &within(None)).await;
+            return self.found(question, &within(None)).await;
         }
         Ok(recalled)
     }
@@ -138,9 +141,9 @@ fn said(prompt: &str, model: &str, reply: Reply) -> Result<String, LlmError> {
 
 /// What the labels in an answer stand for.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Cited {
-    turns: Vec<TurnId>,
-    scenes: Vec<SceneId>,
+pub(crate) struct Cited {
+    pub(crate) turns: Vec<TurnId>,
+    pub(crate) scenes: Vec<SceneId>,
 }
 
 impl Cited {

@@ -93,6 +93,8 @@ fn tokens(request: &Request, reply: &Reply) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use tmem_llm::{Message, Params, Prompt, ScriptedModel};
+
     use super::*;
 
     #[track_caller]
@@ -113,5 +115,37 @@ mod tests {
         check(Some(100), None, 0, 100, Some("100 tokens a run"));
         check(None, Some(600), 500, 99, None);
         check(None, Some(600), 500, 100, Some("600 tokens a day"));
+    }
+
+    #[tokio::test]
+    async fn a_spent_budget_asks_no_model_and_silence_about_usage_is_estimated() {
+        let limits = BudgetConfig {
+            run_tokens: Some(1),
+            day_tokens: None,
+        };
+        let scripted = Arc::new(ScriptedModel::saying("a reply of unknown usage"));
+        let model = Budgeted {
+            model: scripted.clone(),
+            budget: Arc::new(Budget::new(limits, 0)),
+        };
+        let request = Request {
+            prompt: Prompt {
+                name: "items".to_owned(),
+                version: 1,
+            },
+            messages: vec![Message::user("hello")],
+            schema: None,
+            params: Params {
+                max_tokens: 9,
+                temperature: None,
+            },
+        };
+        model.complete(&request).await.expect("within the budget");
+        let error = model.complete(&request).await.expect_err("it is spent");
+        assert_eq!(
+            error.to_string(),
+            "items: the budget of 1 tokens a run is used up"
+        );
+        assert_eq!(scripted.asked().len(), 1);
     }
 }

@@ -9,11 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::StreamExt;
-use tmem_build::{Inputs, Jobs, Step, Vectors, accept, ask, flush, plan, retry, wanted};
+use tmem_build::{
+    BuildConfig, Inputs, Jobs, Step, Vectors, accept, ask, flush, flush_after, plan, retry, wanted,
+};
 use tmem_llm::ChatModel;
-use tmem_model::{Change, ConversationId, JobKey, JobState, Memory, Stage};
+use tmem_model::{Change, ConversationId, JobKey, JobState, Memory, Stage, TurnId};
 
+use crate::coverage::Coverage;
 use crate::error::TmemError;
+use crate::newest;
 use crate::progress::{Event, Problem, Stopped, Summary};
 use crate::tmem::Tmem;
 
@@ -40,6 +44,9 @@ pub struct BuildOptions {
     pub flush: bool,
     /// Whether what failed or was refused is tried once more.
     pub retry_failed: bool,
+    /// Whether only the newest session of each conversation is built, and what was said before it
+    /// is left to be answered elsewhere. Personas are left too: they sum up the whole.
+    pub newest_only: bool,
     /// The handle to stop it with.
     pub stop: Stop,
 }
@@ -49,6 +56,7 @@ impl Default for BuildOptions {
         Self {
             flush: true,
             retry_failed: false,
+            newest_only: false,
             stop: Stop::default(),
         }
     }
@@ -82,7 +90,10 @@ impl Tmem {
         for (job, state) in &run.ends {
             summary.count(job.stage, *state);
         }
-        summary.problems = unfinished(&self.jobs());
+        self.refuse_hubs().await?;
+        let (memory, jobs) = self.snapshot();
+        summary.problems = unfinished(&jobs);
+        summary.holes = Coverage::of(&memory, &jobs).holes;
         summary.notes.extend(self.embed(listener).await?);
         Ok(summary)
     }
@@ -92,6 +103,9 @@ impl Tmem {
         for conversation in self.conversations() {
             let change = self.with_inputs(&Vectors::new(), |inputs| {
                 let mut change = Change::default();
+                if let Some(last) = self.left_out(options, &conversation).last() {
+                    change.merge(flush_after(inputs, last));
+                }
                 if options.flush {
                     change.merge(flush(inputs, &conversation));
                 }
@@ -103,6 +117,16 @@ impl Tmem {
             self.commit(&change)?;
         }
         Ok(())
+    }
+
+    /// Turns of a conversation that a build with these options does not look at.
+    fn left_out(&self, options: &BuildOptions, id: &ConversationId) -> Vec<TurnId> {
+        if !options.newest_only {
+            return Vec::new();
+        }
+        let memory = self.memory();
+        let older = newest::older(&memory, id, self.config().build.gap_hours);
+        older.into_iter().map(|turn| turn.id.clone()).collect()
     }
 }
 
@@ -126,6 +150,9 @@ struct Run<'a> {
     options: &'a BuildOptions,
     listener: Listener<'a>,
     model: Option<Arc<dyn ChatModel>>,
+    /// Turns that this build does not look at.
+    hidden: Vec<TurnId>,
+    config: Arc<BuildConfig>,
     announced: BTreeSet<StepName>,
     /// How each job stands that was worked on, however often that was.
     ends: BTreeMap<JobKey, JobState>,
@@ -142,11 +169,19 @@ struct Round {
 impl<'a> Run<'a> {
     fn new(tmem: &'a Tmem, options: &'a BuildOptions, listener: Listener<'a>) -> Self {
         let (announced, ends, summary) = Default::default();
+        let conversations = tmem.conversations().into_iter();
+        let hidden: Vec<TurnId> = conversations
+            .flat_map(|id| tmem.left_out(options, &id))
+            .collect();
+        let mut config = tmem.config().build.clone();
+        config.personas &= hidden.is_empty();
         Self {
             tmem,
             options,
             listener,
             model: None,
+            hidden,
+            config: Arc::new(config),
             announced,
             ends,
             summary,
@@ -159,12 +194,27 @@ impl<'a> Run<'a> {
 
     /// Every step of every conversation that can be taken now.
     fn ready(&self, vectors: &Vectors) -> Vec<Step> {
-        let config = &self.tmem.config().build;
-        let conversations = self.tmem.conversations();
-        self.tmem.with_inputs(vectors, |inputs| {
-            let steps = conversations.iter().map(|id| plan(inputs, id, config));
-            steps.flatten().collect()
-        })
+        let (memory, jobs) = self.view();
+        let inputs = Inputs {
+            memory: &memory,
+            jobs: &jobs,
+            vectors,
+        };
+        let conversations = memory.conversations();
+        let steps = conversations.map(|id| plan(inputs, id, &self.config));
+        steps.flatten().collect()
+    }
+
+    /// The state as this build sees it.
+    fn view(&self) -> Snapshot {
+        let (mut memory, jobs) = self.tmem.snapshot();
+        if !self.hidden.is_empty() {
+            let mut change = Change::default();
+            change.removed.turns.clone_from(&self.hidden);
+            let hide = Arc::make_mut(&mut memory).apply(&change);
+            hide.expect("nothing refers to a turn that is in no scene");
+        }
+        (memory, jobs)
     }
 
     async fn rounds(&mut self) -> Result<(), TmemError> {
@@ -189,15 +239,15 @@ impl<'a> Run<'a> {
 
     /// Vectors of the turns that segmentation wants to look at.
     async fn vectors(&self) -> Result<Vectors, TmemError> {
-        let config = &self.tmem.config().build;
-        let conversations = self.tmem.conversations();
-        let turns = self.tmem.with_inputs(&Vectors::new(), |inputs| {
-            let turns = conversations
-                .iter()
-                .flat_map(|id| wanted(inputs, id, config));
-            turns.collect::<BTreeSet<_>>()
-        });
-        self.tmem.turn_vectors(&turns).await
+        let (memory, jobs) = self.view();
+        let inputs = Inputs {
+            memory: &memory,
+            jobs: &jobs,
+            vectors: &Vectors::new(),
+        };
+        let conversations = memory.conversations();
+        let turns = conversations.flat_map(|id| wanted(inputs, id, &self.config));
+        self.tmem.turn_vectors(&turns.collect()).await
     }
 
     fn announce(&mut self, steps: &[Step]) {
@@ -214,8 +264,8 @@ impl<'a> Run<'a> {
     /// Asks all steps side by side, and commits each answer in the order of the plan.
     async fn round(&mut self, steps: Vec<Step>, vectors: &Vectors) -> Result<Round, TmemError> {
         let model = self.model.clone().expect("rounds begin with a model");
-        let (memory, jobs) = self.tmem.snapshot();
-        let (config, prompts) = (&self.tmem.config().build, self.tmem.prompts());
+        let (memory, jobs) = self.view();
+        let (config, prompts) = (&*Arc::clone(&self.config), self.tmem.prompts());
         let inputs = Inputs {
             memory: &memory,
             jobs: &jobs,
@@ -228,9 +278,14 @@ impl<'a> Run<'a> {
             std::pin::pin!(futures::stream::iter(asked).buffered(self.tmem.concurrency()));
         let mut round = Round::default();
         while let Some(answer) = answers.next().await {
-            let change = self
-                .tmem
-                .with_inputs(vectors, |now| accept(&answer, now, config));
+            let (memory, jobs) = self.view();
+            let now = Inputs {
+                memory: &memory,
+                jobs: &jobs,
+                vectors,
+            };
+            let change = accept(&answer, now, config);
+            drop((memory, jobs)); // so that committing need not copy them
             self.tmem.commit(&change)?;
             round.taken += 1;
             round.waiting += usize::from(answer.is_waiting());

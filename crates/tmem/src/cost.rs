@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+pub use tmem_build::Cost;
 use tmem_llm::{Call, Ledger, Price, Prices};
 use tmem_model::Stage;
 
@@ -19,38 +20,13 @@ pub struct Estimate {
     pub price: Option<f64>,
 }
 
-/// Calls and tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Cost {
-    /// Model calls.
-    pub calls: usize,
-    /// Tokens of prompts.
-    pub prompt_tokens: usize,
-    /// Tokens of replies.
-    pub reply_tokens: usize,
-}
-
-impl Cost {
-    /// Tokens of prompts and replies together.
-    #[must_use]
-    pub fn tokens(&self) -> usize {
-        self.prompt_tokens + self.reply_tokens
-    }
-
-    fn add(&mut self, calls: usize, prompt_tokens: usize, reply_tokens: usize) {
-        self.calls += calls;
-        self.prompt_tokens += prompt_tokens;
-        self.reply_tokens += reply_tokens;
-    }
-}
-
 impl Estimate {
     /// All stages together.
     #[must_use]
     pub fn total(&self) -> Cost {
         let mut total = Cost::default();
         for cost in self.stages.values() {
-            total.add(cost.calls, cost.prompt_tokens, cost.reply_tokens);
+            total.add(cost);
         }
         total
     }
@@ -68,8 +44,7 @@ impl Tmem {
         for id in memory.conversations() {
             let one = tmem_build::estimate(&memory, &jobs, id, &[], config, prompts)?;
             for (stage, cost) in one.stages() {
-                let sum = estimate.stages.entry(stage).or_default();
-                sum.add(cost.calls, cost.prompt_tokens, cost.reply_tokens);
+                estimate.stages.entry(stage).or_default().add(&cost);
             }
         }
         estimate.price = self.price(&estimate.total());

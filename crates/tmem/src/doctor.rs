@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tmem_model::JobState;
+use tmem_model::text::counted;
 
 use crate::config::{Config, EmbedKind, LlmKind, without_password};
-use crate::error::TmemError;
+use crate::error::{TmemError, chain};
 use crate::tmem::{Options, Tmem};
 
 /// How long an endpoint may take to accept a connection.
@@ -156,9 +157,9 @@ fn address(url: &str) -> Option<String> {
 async fn opened(checkup: &mut Checkup, tmem: &Tmem) {
     let memory = tmem.memory();
     let found = format!(
-        "{} turns, {} scenes",
-        memory.all_turns().count(),
-        memory.scenes().count()
+        "{}, {}",
+        counted(memory.all_turns().count(), "turn"),
+        counted(memory.scenes().count(), "scene")
     );
     checkup.add("store", Health::Good, found);
     let stuck = tmem
@@ -190,14 +191,14 @@ async fn indices(checkup: &mut Checkup, tmem: &Tmem) {
         Ok(count) => checkup.add(
             "orphans",
             Health::Note,
-            format!("{count} vectors serve no text"),
+            format!("{} without a text", counted(count, "vector")),
         ),
         Err(error) => checkup.add("orphans", Health::Bad, chain(&error)),
     }
     match tmem.stats().await {
         Ok(stats) => {
             let vectors: usize = stats.vectors.values().sum();
-            checkup.add("vectors", Health::Good, format!("{vectors} vectors"));
+            checkup.add("vectors", Health::Good, counted(vectors, "vector"));
             if let Some(fires) = stats.gate_fires.filter(|_| stats.counts.item_triggers > 0) {
                 let health = if fires == 0.0 {
                     Health::Note
@@ -213,17 +214,6 @@ async fn indices(checkup: &mut Checkup, tmem: &Tmem) {
         }
         Err(error) => checkup.add("vectors", Health::Bad, chain(&error)),
     }
-}
-
-/// The error with its causes.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -134,3 +134,14 @@ fn listed(names: &[String]) -> String {
         false => format!("; there are: {}", names.join(", ")),
     }
 }
+
+/// The error with its causes.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

@@ -1,8 +1,10 @@
 //! Memory documents in and out.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use tmem_build::settled;
-use tmem_model::{Change, ConversationId, Document};
+use tmem_model::{Change, ConversationId, Document, Memory};
 
 use crate::error::TmemError;
 use crate::tmem::Tmem;
@@ -20,6 +22,17 @@ pub struct Imported {
     pub items: usize,
 }
 
+impl Imported {
+    fn of(memory: &Memory, conversation: ConversationId) -> Self {
+        Self {
+            turns: memory.turns(&conversation).count(),
+            scenes: memory.scenes_in(&conversation).count(),
+            items: memory.items_in(&conversation).count(),
+            conversation,
+        }
+    }
+}
+
 impl Tmem {
     /// A conversation's memory as a document in canonical order, without a line feed at its end.
     ///
@@ -31,23 +44,28 @@ impl Tmem {
         Ok(document.ok_or_else(unknown)?.to_json())
     }
 
-    /// Takes in a document, whole or not at all. What it holds counts as built.
+    /// Takes in a document or a list of them, whole or not at all. What it holds counts as built.
     ///
     /// # Errors
     /// [`TmemError::Document`] naming id and field of what is wrong; [`TmemError::Store`].
-    pub fn import(&self, json: &str) -> Result<Imported, TmemError> {
-        let document = Document::parse(json)?;
-        let conversation = document.conversation().clone();
+    pub fn import(&self, json: &str) -> Result<Vec<Imported>, TmemError> {
+        let documents = Document::parse_all(json)?;
         let (mut memory, jobs) = self.snapshot();
-        let mut change: Change = document.into_change(&memory)?;
-        std::sync::Arc::make_mut(&mut memory).apply(&change)?;
-        change.merge(settled(&memory, &jobs, &conversation));
-        self.commit(&change)?;
-        Ok(Imported {
-            turns: memory.turns(&conversation).count(),
-            scenes: memory.scenes_in(&conversation).count(),
-            items: memory.items_in(&conversation).count(),
-            conversation,
-        })
+        let (mut whole, mut imported) = (Change::default(), Vec::new());
+        let several = documents.len() > 1;
+        for (document, number) in documents.into_iter().zip(1..) {
+            let conversation = document.conversation().clone();
+            let change = document.into_change(&memory);
+            let mut change = change.map_err(|error| match several {
+                true => error.listed(number),
+                false => error,
+            })?;
+            Arc::make_mut(&mut memory).apply(&change)?;
+            change.merge(settled(&memory, &jobs, &conversation));
+            whole.merge(change);
+            imported.push(Imported::of(&memory, conversation));
+        }
+        self.commit(&whole)?;
+        Ok(imported)
     }
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use tmem_index::{IndexConfig, Indices, rows};
 use tmem_model::Memory;
+use tmem_model::text::counted;
 use tokio::sync::Mutex;
 
-use crate::error::TmemError;
+use crate::error::{TmemError, chain};
 use crate::tmem::Tmem;
 use crate::vectors::{Known, joined};
 
@@ -51,7 +52,7 @@ impl Tmem {
             Ok(encoder) => match self.vectors_of(&*encoder, &rows, &|_| ()).await {
                 Ok(known) => known,
                 Err(TmemError::Embed(error)) => {
-                    let why = crate::doctor::chain(&error);
+                    let why = chain(&error);
                     notes.push(format!("searched by words alone: {why}"));
                     Known::new()
                 }
@@ -66,10 +67,8 @@ impl Tmem {
         let build = move || {
             let indices = Indices::build(&memory, joined(rows, &known), &config)?;
             if indices.left_out() > 0 {
-                notes.push(format!(
-                    "{} vectors of another length were left out",
-                    indices.left_out()
-                ));
+                let left_out = counted(indices.left_out(), "vector");
+                notes.push(format!("left out, being of another length: {left_out}"));
             }
             Ok(Indexed {
                 generation,

@@ -78,6 +78,9 @@ pub struct Summary {
     pub stages: BTreeMap<Stage, Tally>,
     /// What is not done, of this build and of earlier ones.
     pub problems: Vec<Problem>,
+    /// How many scenes, items and topics the work is over on and has left bare (see
+    /// [`Coverage::holes`](crate::Coverage::holes)), of this build and of earlier ones.
+    pub holes: usize,
     /// Why it ended early, if it did.
     pub stopped: Option<Stopped>,
     /// What else is worth knowing.

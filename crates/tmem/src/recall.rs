@@ -1,6 +1,6 @@
 //! Recalling evidence: the query is encoded once, then ranking runs without waiting for anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use tmem_embed::TextRole;
@@ -8,12 +8,16 @@ use tmem_index::{Host, Vector};
 use tmem_model::{ConversationId, DateTime, Memory, SceneId};
 use tmem_retrieve::{Context, Query, Recall, RetrieveConfig, Retriever, Trace};
 
-use crate::error::TmemError;
+use crate::error::{TmemError, chain};
+use crate::firings;
 use crate::indexed::Indexed;
 use crate::tmem::Tmem;
 
 /// Most scenes, and most items, that a reranker sees.
 const RERANKED: usize = 40;
+
+/// Most names that are told of those who spoke.
+const SPEAKERS: usize = 20;
 
 /// A question to a memory, or any words that something may bear on.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,12 +60,24 @@ pub struct Recalled {
 impl Tmem {
     /// Finds what bears on a question. No language model is asked.
     ///
-    /// Without an encoder it goes by words alone and says so in a note.
+    /// Without an encoder it goes by words alone and says so in a note. Which triggers fired, and
+    /// which of them led to what is shown, is counted (see [`trigger_counts`](Self::trigger_counts)).
     ///
     /// # Errors
     /// [`TmemError::BlankQuery`]; [`TmemError::EncoderMismatch`]; what the store, an index or the
     /// reranker reports.
     pub async fn recall(
+        &self,
+        question: &Question,
+        config: &RetrieveConfig,
+    ) -> Result<Recalled, TmemError> {
+        let recalled = self.found(question, config).await?;
+        self.count_firings(&recalled, config, &firings::shown(&recalled.context));
+        Ok(recalled)
+    }
+
+    /// [`recall`](Self::recall) without a trace of it in the counts.
+    pub(crate) async fn found(
         &self,
         question: &Question,
         config: &RetrieveConfig,
@@ -73,14 +89,13 @@ impl Tmem {
         self.check_encoder().await?;
         let indexed = self.indexed().await?;
         let mut notes = indexed.notes.clone();
+        notes.extend(unknown_speaker(&indexed.memory, question));
         let vector = match self.query_vector(&question.text).await {
             Ok(vector) => vector,
             Err(why) => {
-                notes.extend(
-                    notes
-                        .is_empty()
-                        .then(|| format!("searched by words alone: {why}")),
-                );
+                if indexed.notes.is_empty() {
+                    notes.push(format!("searched by words alone: {why}"));
+                }
                 None
             }
         };
@@ -106,7 +121,7 @@ impl Tmem {
     async fn query_vector(&self, text: &str) -> Result<Option<Vector>, String> {
         let encoder = self.services.encoder().await?;
         let encoded = encoder.encode(TextRole::Query, &[text.to_owned()]).await;
-        let mut vectors = encoded.map_err(|error| crate::doctor::chain(&error))?;
+        let mut vectors = encoded.map_err(|error| chain(&error))?;
         let vector = vectors.pop().map(Vector::try_from).transpose();
         vector.map_err(|error| error.to_string())
     }
@@ -133,6 +148,23 @@ impl Tmem {
         query.rerank = hosts.into_iter().zip(scores).collect::<BTreeMap<_, _>>();
         Ok(retriever.recall(&query, config))
     }
+}
+
+/// A note if nobody is called as the one who asks.
+fn unknown_speaker(memory: &Memory, question: &Question) -> Option<String> {
+    let name = question.speaker.as_deref()?;
+    let asked = |id: &&ConversationId| question.conversation.as_ref().is_none_or(|c| c == *id);
+    let conversations = memory.conversations().filter(asked);
+    let known: BTreeSet<&str> = conversations.flat_map(|id| memory.speakers(id)).collect();
+    if known.contains(name) {
+        return None;
+    }
+    let shown: Vec<&str> = known.iter().take(SPEAKERS).copied().collect();
+    let more = if known.len() > SPEAKERS { ", …" } else { "" };
+    let shown = shown.join(", ");
+    Some(format!(
+        "nobody is called {name:?}; there are: {shown}{more}"
+    ))
 }
 
 fn query(question: &Question, vector: Option<Vector>) -> Query {

@@ -20,7 +20,7 @@ use crate::error::TmemError;
 use crate::shelf::Shelf;
 use crate::tmem::Options;
 
-pub use chat::live as language_model;
+pub use chat::language_model;
 pub(crate) use chat::weights_of;
 pub(crate) use encoder::spec as encoder_spec;
 
@@ -32,14 +32,31 @@ pub(crate) struct Injected {
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
 }
 
+/// What models are made from: weights in a folder, clients of servers.
+struct Sources {
+    /// Folder of the weights.
+    models: PathBuf,
+    #[cfg(feature = "http")]
+    clients: endpoint::Clients,
+}
+
+impl Sources {
+    fn new(models: PathBuf) -> Self {
+        Self {
+            models,
+            #[cfg(feature = "http")]
+            clients: endpoint::Clients::default(),
+        }
+    }
+}
+
 /// The services of one opened space.
 pub(crate) struct Services {
     config: Config,
     injected: Injected,
     plan: chat::Plan,
     shelf: Arc<Shelf>,
-    /// Folder of the weights.
-    models: PathBuf,
+    sources: Sources,
     pub(crate) budget: Arc<Budget>,
     chat: OnceCell<Arc<dyn ChatModel>>,
     encoder: OnceCell<Result<Arc<dyn Encoder>, String>>,
@@ -65,7 +82,7 @@ impl Services {
             injected,
             plan: chat::Plan::new(options)?,
             shelf: Arc::clone(shelf),
-            models: options.models_folder(),
+            sources: Sources::new(options.models_folder()),
             budget: Arc::new(Budget::new(limits, before)),
             chat: OnceCell::new(),
             encoder: OnceCell::new(),
@@ -96,7 +113,7 @@ impl Services {
         let make = || async {
             match &self.injected.encoder {
                 Some(encoder) => Ok(Arc::clone(encoder)),
-                None => encoder::load(self.config.embed.clone(), self.models.clone()).await,
+                None => encoder::load(self).await,
             }
         };
         self.encoder.get_or_init(make).await.clone()
@@ -115,7 +132,7 @@ impl Services {
         let make = || async {
             match &self.injected.reranker {
                 Some(reranker) => Ok(Some(Arc::clone(reranker))),
-                None => rerank::load(&self.config.rerank, self.models.clone()).await,
+                None => rerank::load(self).await,
             }
         };
         self.reranker.get_or_try_init(make).await.cloned()

@@ -1,16 +1,17 @@
-//! What is kept, and where: the store of an opened space, or a copy that keeps nothing.
+//! What is kept, and where: the store of an opened space, or a copy that keeps nothing. Where the
+//! store can only be read, new vectors and calls are kept as long as it is open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tmem_build::Jobs;
 use tmem_llm::{Call, CallKey, CallLog, Finish};
-use tmem_model::{Change, Memory, text};
-use tmem_store::{CallRow, SpaceName, Store};
+use tmem_model::{Change, Memory, TriggerId, text};
+use tmem_store::{CallRow, SpaceName, Store, TriggerCounts};
 
-use crate::error::TmemError;
+use crate::error::{TmemError, chain};
 use crate::tmem::{Access, Options};
 use crate::vectors::Known;
 
@@ -38,7 +39,7 @@ pub(crate) struct Shelf {
     store: Option<Store>,
     space: SpaceName,
     access: Access,
-    /// Generation, calls and vectors of a copy that keeps nothing.
+    /// Generation, calls and vectors that are not kept.
     scratch: Scratch,
 }
 
@@ -95,7 +96,7 @@ impl Shelf {
     fn kept(&self) -> Option<&Store> {
         self.store
             .as_ref()
-            .filter(|_| self.access != Access::Scratch)
+            .filter(|store| self.access != Access::Scratch && !store.is_read_only())
     }
 
     pub(crate) fn load(&self) -> Result<(Memory, Jobs, u64), TmemError> {
@@ -121,6 +122,25 @@ impl Shelf {
         }
     }
 
+    /// Adds to the counts of triggers; a copy that keeps nothing counts nothing.
+    pub(crate) fn count_triggers(
+        &self,
+        counts: &[(TriggerId, TriggerCounts)],
+    ) -> Result<(), TmemError> {
+        match self.kept() {
+            Some(store) => Ok(store.count_triggers(&self.space, counts)?),
+            None => Ok(()),
+        }
+    }
+
+    /// The counts of all triggers that ever fired.
+    pub(crate) fn trigger_counts(&self) -> Result<Vec<(TriggerId, TriggerCounts)>, TmemError> {
+        match &self.store {
+            Some(store) => Ok(store.trigger_counts(&self.space)?),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// Vectors by hash, of the texts that have one.
     pub(crate) fn vectors<'a>(
         &self,
@@ -139,6 +159,15 @@ impl Shelf {
             );
         }
         Ok(known)
+    }
+
+    /// Hashes of the texts that have a vector of that encoder.
+    pub(crate) fn vector_hashes(&self, encoder: &str) -> Result<BTreeSet<String>, TmemError> {
+        let mut hashes: BTreeSet<String> = self.scratch.vectors().keys().cloned().collect();
+        if let Some(store) = &self.store {
+            hashes.extend(store.vector_hashes(encoder)?);
+        }
+        Ok(hashes)
     }
 
     /// Keeps vectors; the first ones decide whose vectors the folder holds.
@@ -245,7 +274,7 @@ impl CallLog for Shelf {
         let Some(store) = &self.store else {
             return Ok(None);
         };
-        let row = store.find_call(&key.0).map_err(|error| told(&error))?;
+        let row = store.find_call(&key.0).map_err(|error| chain(&error))?;
         row.map(|row| parsed(&row)).transpose()
     }
 
@@ -261,7 +290,7 @@ impl CallLog for Shelf {
             state: state(call).to_owned(),
             body: serde_json::to_string(call).map_err(|error| error.to_string())?,
         };
-        store.record_call(&row).map_err(|error| told(&error))
+        store.record_call(&row).map_err(|error| chain(&error))
     }
 
     fn waiting(&self) -> Result<Vec<Call>, String> {
@@ -275,7 +304,7 @@ impl CallLog for Shelf {
         if let Some(store) = &self.store {
             let rows = store
                 .list_calls(Some("waiting"))
-                .map_err(|error| told(&error))?;
+                .map_err(|error| chain(&error))?;
             calls.extend(rows.iter().map(parsed).collect::<Result<Vec<_>, _>>()?);
         }
         Ok(calls)
@@ -296,14 +325,6 @@ fn parsed(row: &CallRow) -> Result<Call, String> {
 
 fn log_error(message: String) -> TmemError {
     TmemError::Log { message }
-}
-
-fn told(error: &dyn std::error::Error) -> String {
-    let cause = error
-        .source()
-        .map(|cause| format!(": {cause}"))
-        .unwrap_or_default();
-    format!("{error}{cause}")
 }
 
 /// What of a text is looked for; nothing if it has no word of its own.

@@ -7,6 +7,7 @@ use tmem_build::Jobs;
 use tmem_index::{Host, Indices, Vector, View, rows};
 use tmem_model::{JobState, Memory, TurnId};
 
+use crate::coverage::Coverage;
 use crate::error::TmemError;
 use crate::indexed::Indexed;
 use crate::tmem::Tmem;
@@ -23,6 +24,8 @@ pub struct Stats {
     pub coverage: Coverage,
     /// Jobs by state.
     pub jobs: BTreeMap<&'static str, usize>,
+    /// What construction refused of the model's replies, by reason.
+    pub refused: BTreeMap<String, u64>,
     /// Vectors by view; nothing without an encoder.
     pub vectors: BTreeMap<String, usize>,
     /// Least cosine at which an item trigger counts; nothing if each has its own background.
@@ -58,23 +61,6 @@ pub struct Counts {
     pub horizon_triggers: usize,
 }
 
-/// What has no trigger or no use yet, by id.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Coverage {
-    /// Scenes without a title.
-    pub scenes_unwritten: Vec<String>,
-    /// Scenes without a scene trigger.
-    pub scenes_without_trigger: Vec<String>,
-    /// Scenes without a horizon trigger.
-    pub scenes_without_horizon: Vec<String>,
-    /// Scenes in no topic.
-    pub scenes_without_topic: Vec<String>,
-    /// Items without a bridge.
-    pub items_without_bridge: Vec<String>,
-    /// Topics without an item.
-    pub topics_without_item: Vec<String>,
-}
-
 impl Tmem {
     /// Figures of this space.
     ///
@@ -85,8 +71,9 @@ impl Tmem {
         let memory = &indexed.memory;
         Ok(Stats {
             counts: counts(memory),
-            coverage: coverage(memory),
+            coverage: Coverage::of(memory, &self.jobs()),
             jobs: by_state(&self.jobs()),
+            refused: refusals(&self.jobs()),
             vectors: vectors(&indexed.indices),
             gate: indexed.indices.gate(),
             gate_fires: self.gate_fires(&indexed).await?,
@@ -167,33 +154,16 @@ fn counts(memory: &Memory) -> Counts {
     }
 }
 
-fn coverage(memory: &Memory) -> Coverage {
-    let scenes = |lacks: &dyn Fn(&tmem_model::Scene) -> bool| {
-        let lacking = memory.scenes().filter(|scene| lacks(scene));
-        lacking.map(|scene| scene.id.to_string()).collect()
-    };
-    let bridgeless = |item: &&tmem_model::Item| {
-        item.triggers
-            .iter()
-            .all(|trigger| trigger.bridge.trim().is_empty())
-    };
-    let itemless = |topic: &&tmem_model::Topic| {
-        memory
-            .scenes_of(&topic.id)
-            .all(|scene| memory.items_of(&scene.id).next().is_none())
-    };
-    Coverage {
-        scenes_unwritten: scenes(&|scene| scene.title.trim().is_empty()),
-        scenes_without_trigger: scenes(&|scene| scene.scene_trigger.is_none()),
-        scenes_without_horizon: scenes(&|scene| scene.horizon_triggers.is_empty()),
-        scenes_without_topic: scenes(&|scene| memory.topics_of(&scene.id).next().is_none()),
-        items_without_bridge: ids(memory.items().filter(bridgeless).map(|item| &item.id)),
-        topics_without_item: ids(memory.topics().filter(itemless).map(|topic| &topic.id)),
+/// What construction refused, by reason.
+fn refusals(jobs: &Jobs) -> BTreeMap<String, u64> {
+    let mut counted = BTreeMap::new();
+    let results = jobs
+        .iter()
+        .filter_map(|job| job.result.as_ref()?.get("refused")?.as_object());
+    for (reason, count) in results.flatten() {
+        *counted.entry(reason.clone()).or_default() += count.as_u64().unwrap_or(0);
     }
-}
-
-fn ids<'a, T: ToString + 'a>(ids: impl Iterator<Item = &'a T>) -> Vec<String> {
-    ids.map(ToString::to_string).collect()
+    counted
 }
 
 fn by_state(jobs: &Jobs) -> BTreeMap<&'static str, usize> {

@@ -193,10 +193,10 @@ impl Tmem {
             return Ok(());
         }
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let mut memory = Arc::clone(&state.memory);
-        Arc::make_mut(&mut memory).apply(change)?;
+        state.memory.check(change)?;
         state.generation = self.shelf.commit(change)?;
-        state.memory = memory;
+        let applied = Arc::make_mut(&mut state.memory).apply(change);
+        applied.expect("what was checked is not refused");
         Arc::make_mut(&mut state.jobs).absorb(change);
         Ok(())
     }

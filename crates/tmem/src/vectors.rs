@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tmem_build::Vectors;
 use tmem_embed::{Encoder, TextRole, text_hash};
-use tmem_index::{Host, Row, Vector, View, rows};
+use tmem_index::{Host, Row, Vector, rows, rows_of};
 use tmem_model::TurnId;
 
 use crate::build::Listener;
-use crate::error::TmemError;
+use crate::error::{TmemError, chain};
 use crate::progress::Event;
 use crate::tmem::Tmem;
 
@@ -29,12 +29,26 @@ impl Tmem {
             Ok(encoder) => encoder,
             Err(why) => return Ok(vec![format!("no vectors were made: {why}")]),
         };
-        let rows = rows(&self.memory());
-        match self.vectors_of(&*encoder, &rows, listener).await {
-            Ok(_) => Ok(Vec::new()),
-            Err(TmemError::Embed(error)) => Ok(vec![format!("vectors are missing: {error}")]),
+        match self.embed_missing(&*encoder, listener).await {
+            Ok(()) => Ok(Vec::new()),
+            Err(TmemError::Embed(error)) => {
+                Ok(vec![format!("vectors are missing: {}", chain(&error))])
+            }
             Err(error) => Err(error),
         }
+    }
+
+    /// Makes what is missing without reading what is there.
+    async fn embed_missing(
+        &self,
+        encoder: &dyn Encoder,
+        listener: Listener<'_>,
+    ) -> Result<(), TmemError> {
+        let rows = rows(&self.memory());
+        let mut texts = by_hash(&rows);
+        let stored = self.shelf.vector_hashes(&encoder.spec().identity())?;
+        texts.retain(|hash, _| !stored.contains(hash));
+        self.make(encoder, &texts, &mut |_| (), listener).await
     }
 
     /// The vector of each row, made if it is not there yet.
@@ -44,28 +58,38 @@ impl Tmem {
         rows: &[Row],
         listener: Listener<'_>,
     ) -> Result<Known, TmemError> {
-        let texts: BTreeMap<String, &str> = rows
-            .iter()
-            .map(|row| (hash(&row.text), row.text.as_str()))
-            .collect();
+        let mut texts = by_hash(rows);
+        let mut known = self
+            .shelf
+            .vectors(&encoder.spec().identity(), texts.keys())?;
+        texts.retain(|hash, _| !known.contains_key(hash));
+        let mut take = |made| known.extend(made);
+        self.make(encoder, &texts, &mut take, listener).await?;
+        Ok(known)
+    }
+
+    /// Encodes texts and keeps their vectors, some at a time.
+    async fn make(
+        &self,
+        encoder: &dyn Encoder,
+        texts: &BTreeMap<String, &str>,
+        take: &mut (dyn FnMut(Vec<(String, Vec<f32>)>) + Send),
+        listener: Listener<'_>,
+    ) -> Result<(), TmemError> {
         let identity = encoder.spec().identity();
-        let mut known = self.shelf.vectors(&identity, texts.keys())?;
-        let missing: Vec<(&String, &str)> = texts
-            .iter()
-            .filter(|(hash, _)| !known.contains_key(*hash))
-            .map(|(hash, text)| (hash, *text))
-            .collect();
+        let missing: Vec<(&String, &str)> =
+            texts.iter().map(|(hash, text)| (hash, *text)).collect();
         for (done, chunk) in missing.chunks(CHUNK).enumerate() {
             let made = encoded(encoder, chunk).await?;
             self.shelf.put_vectors(&identity, &made)?;
-            known.extend(made);
+            take(made);
             let done = (done * CHUNK + chunk.len()).min(missing.len());
             listener(&Event::Embedded {
                 done,
                 total: missing.len(),
             });
         }
-        Ok(known)
+        Ok(())
     }
 
     /// Vectors of some turns; none if there is no encoder.
@@ -79,14 +103,18 @@ impl Tmem {
         let Ok(encoder) = self.services.encoder().await else {
             return Ok(Vectors::new());
         };
-        let mut wanted = rows(&self.memory());
-        wanted.retain(|row| {
-            row.view == View::Turn && turn_of(row).is_some_and(|t| turns.contains(t))
-        });
+        let hosts: Vec<Host> = turns.iter().cloned().map(Host::Turn).collect();
+        let wanted = rows_of(&self.memory(), &hosts);
         let known = self.vectors_of(&*encoder, &wanted, &|_| ()).await?;
         let pair = |row: &Row| Some((turn_of(row)?.clone(), known.get(&hash(&row.text))?.clone()));
         Ok(wanted.iter().filter_map(pair).collect())
     }
+}
+
+fn by_hash(rows: &[Row]) -> BTreeMap<String, &str> {
+    rows.iter()
+        .map(|row| (hash(&row.text), row.text.as_str()))
+        .collect()
 }
 
 /// Each row with its vector, if it is known and sound.

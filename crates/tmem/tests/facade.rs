@@ -1,8 +1,10 @@
 //! The facade with models of one's own: what a program that embeds tmem can rely on.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
+use tmem::embed::{EmbedError, Encoder, EncoderSpec, HashEncoder, TextRole};
 use tmem::ingest::{self, Conversation};
 use tmem::llm::{ChatModel, Reply, ScriptedModel};
 use tmem::model::{ConversationId, TurnId, text};
@@ -245,4 +247,81 @@ async fn another_encoder_is_refused_before_any_model_is_asked() {
     tmem.recall(&Question::new("boat"), &tmem.config().retrieve)
         .await
         .expect("evidence");
+}
+
+/// An encoder that fails from its second call on.
+struct Tired(HashEncoder, AtomicUsize);
+
+#[async_trait::async_trait]
+impl Encoder for Tired {
+    fn spec(&self) -> &EncoderSpec {
+        self.0.spec()
+    }
+
+    async fn encode(&self, role: TextRole, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        if self.1.fetch_add(1, Ordering::Relaxed) == 0 {
+            return self.0.encode(role, texts).await;
+        }
+        Err(EmbedError::BadVectors {
+            model: "hash".to_owned(),
+            message: "tired".to_owned(),
+        })
+    }
+}
+
+#[tokio::test]
+async fn vectors_that_could_not_all_be_made_anew_leave_the_old_ones_in_use() {
+    let folder = TempDir::new().unwrap();
+    let text: String = (0..100).map(|i| format!("Ana: boat {i}\n")).collect();
+    let (tmem, _) = opened(&folder, &text, "");
+    tmem.embed(&|_| ()).await.expect("vectors");
+    drop(tmem);
+    let tired = Tired(HashEncoder::new(64), AtomicUsize::new(0));
+    let builder = Tmem::builder(options(&folder)).encoder(tired);
+    let tmem = builder.open().expect("opened");
+    tmem.reindex(&|_| ()).await.expect_err("it tires half-way");
+    drop(tmem);
+    let tmem = Tmem::open(options(&folder)).expect("opened");
+    let recalled = tmem
+        .recall(&Question::new("boat 77"), &tmem.config().retrieve)
+        .await
+        .expect("evidence");
+    assert!(recalled.context.render().contains("boat 77"));
+    assert_eq!(recalled.notes, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_somebody_else_said_in_the_same_words_is_not_forgotten() {
+    let folder = TempDir::new().unwrap();
+    let (tmem, _) = opened(&folder, "Ana: the boat is green\n", "");
+    let other = ConversationId::new("d").expect("a name");
+    tmem.add(&other, &transcript("Ana: the boat is green\n"))
+        .expect("stored");
+    tmem.embed(&|_| ()).await.expect("vectors");
+    let gone = tmem
+        .forget(&Target::Conversation(conversation()))
+        .expect("forgotten");
+    assert_eq!((gone.turns, gone.vectors), (1, 0));
+    let recalled = tmem
+        .recall(&Question::new("boat"), &tmem.config().retrieve)
+        .await
+        .expect("evidence");
+    assert_eq!(recalled.context.turns.len(), 1);
+}
+
+#[tokio::test]
+async fn texts_without_a_visible_character_cost_the_others_nothing() {
+    let folder = TempDir::new().unwrap();
+    let (tmem, _) = opened(&folder, "Leo: I have a parrot\n", "");
+    let picture = r#"{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}"#;
+    let blank = ingest::parse(picture, &ingest::Options::default()).expect("a chat");
+    let other = ConversationId::new("d").expect("a name");
+    tmem.add(&other, &blank[0]).expect("stored");
+    let notes = tmem.embed(&|_| ()).await.expect("vectors");
+    assert_eq!(notes, Vec::<String>::new());
+    let recalled = tmem
+        .recall(&Question::new("parrot"), &tmem.config().retrieve)
+        .await
+        .expect("evidence");
+    assert!(recalled.context.render().contains("parrot"));
 }

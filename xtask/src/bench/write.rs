@@ -27,7 +27,8 @@ pub(super) fn all(shared: &Shared, results: &Results) -> Result<()> {
     put("report.md", report::markdown(results, beside.as_ref()))?;
     put("report.html", report::html(results, beside.as_ref()))?;
     if let Some(path) = &shared.docs {
-        docs(path, results, beside.as_ref())?;
+        let name = &results.manifest.benchmark;
+        between_marks(path, name, &report::chapter(results, beside.as_ref()))?;
     }
     println!("{}", report::main_table(results).to_text());
     for table in report::extra_tables(results) {
@@ -57,20 +58,16 @@ pub(super) fn audit(audit: &impl Serialize) -> Result<Ending> {
     Ok(Ending::Done)
 }
 
-/// Puts the tables between the marks of the benchmark, and leaves the rest of the file alone.
-fn docs(path: &Path, results: &Results, beside: Option<&Results>) -> Result<()> {
+/// Puts a text between the marks of a benchmark, and leaves the rest of the file alone.
+pub(crate) fn between_marks(path: &Path, name: &str, chapter: &str) -> Result<()> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let name = &results.manifest.benchmark;
     let (begin, end) = (
         format!("<!-- {name}: begin -->\n"),
         format!("<!-- {name}: end -->"),
     );
     let place = text.split_once(&begin).and_then(|(before, rest)| {
         let (_, after) = rest.split_once(&end)?;
-        Some(format!(
-            "{before}{begin}\n{}{end}{after}",
-            report::chapter(results, beside)
-        ))
+        Some(format!("{before}{begin}\n{chapter}{end}{after}"))
     });
     let written = place.with_context(|| format!("{} lacks the marks {begin}", path.display()))?;
     fs::write(path, written).with_context(|| path.display().to_string())

@@ -6,10 +6,11 @@ use serde_json::Value;
 use tmem_llm::{Message, ReplySchema};
 use tmem_model::{Change, HorizonTrigger, Scene, SceneId, SceneTrigger, Stage};
 
-use crate::context::{Context, batches};
+use super::write::in_batches;
+use crate::context::Context;
 use crate::frame::{self, Frame};
 use crate::hygiene::{Host, refusal, words};
-use crate::jobs::{done, number};
+use crate::jobs::done;
 use crate::prompts::Prompts;
 use crate::reply::{Tally, elements, label_at, text_at};
 use crate::schema;
@@ -47,23 +48,8 @@ const PLAIN: &[(&str, &str)] = &[
 
 /// Batches of written scenes that have no triggers yet.
 pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
-    let open = ctx
-        .memory
-        .scenes_in(ctx.conversation)
-        .filter(|scene| is_open(ctx, scene));
-    let targets = open.map(|scene| {
-        let level = ctx.level(Stage::SceneTriggers, scene.id.local());
-        (
-            number(scene.id.local()).saturating_sub(1),
-            level,
-            scene.id.clone(),
-        )
-    });
-    let calls = batches(targets.collect(), ctx.config.scene_trigger_batch);
-    calls
-        .into_iter()
-        .map(|(level, scenes)| (level, Work::Scenes(scenes)))
-        .collect()
+    let size = ctx.config.scene_trigger_batch;
+    in_batches(ctx, Stage::SceneTriggers, size, is_open)
 }
 
 fn is_open(ctx: &Context<'_>, scene: &Scene) -> bool {

@@ -19,21 +19,24 @@ const NARRATIVE: usize = 2_400;
 
 /// Batches of scenes that are not written yet.
 pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
-    let open = ctx
-        .memory
-        .scenes_in(ctx.conversation)
-        .filter(|scene| is_open(ctx, scene));
+    in_batches(ctx, Stage::Write, ctx.config.write_batch, is_open)
+}
+
+/// The scenes that a stage still has to see, several a call.
+pub(crate) fn in_batches(
+    ctx: &Context<'_>,
+    stage: Stage,
+    size: usize,
+    is_open: fn(&Context<'_>, &Scene) -> bool,
+) -> Vec<(u32, Work)> {
+    let scenes = ctx.memory.scenes_in(ctx.conversation);
+    let open = scenes.filter(|scene| is_open(ctx, scene));
     let targets = open.map(|scene| {
-        let level = ctx.level(Stage::Write, scene.id.local());
-        (
-            number(scene.id.local()).saturating_sub(1),
-            level,
-            scene.id.clone(),
-        )
+        let place = number(scene.id.local()).saturating_sub(1);
+        (place, ctx.level(stage, scene.id.local()), scene.id.clone())
     });
-    let calls = batches(targets.collect(), ctx.config.write_batch);
+    let calls = batches(targets.collect(), size).into_iter();
     calls
-        .into_iter()
         .map(|(level, scenes)| (level, Work::Scenes(scenes)))
         .collect()
 }

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 use tmem::ingest::{self, Conversation};
 use tmem::model::ConversationId;
+use tmem::model::text::counted;
 use tmem::{Added, Tmem, TmemError};
 
-use super::build;
+use super::{batch, build};
 use crate::args::Add;
 use crate::hint;
 use crate::outcome::{Exit, Outcome};
@@ -35,8 +36,13 @@ pub(crate) async fn run(args: &Add, session: Session, ui: &Ui) -> Result<Outcome
         true => None,
         false => built(&tmem, args, &stored, ui).await?,
     };
+    drop(tmem);
     let unbuilt = !args.no_build && built.is_none();
-    let outcome = outcome(&input, &stored, built);
+    let older = match &args.batch_older {
+        Some(file) if !unbuilt => Some(batch::older(&session, file, ui).await?),
+        _ => None,
+    };
+    let outcome = outcome(&input, &stored, built, older);
     Ok(if unbuilt {
         outcome.exit(Exit::Unfinished)
     } else {
@@ -148,10 +154,10 @@ impl Stored {
 
     fn lines(&self) -> Vec<String> {
         let line = |(id, added): &(ConversationId, Added)| match added.known {
-            0 => format!("{id}: {} turns stored", added.stored),
+            0 => format!("{id}: {} stored", counted(added.stored, "turn")),
             known => format!(
-                "{id}: {} turns stored, {known} were there already",
-                added.stored
+                "{id}: {} stored, {known} there already",
+                counted(added.stored, "turn")
             ),
         };
         self.good.iter().map(line).collect()
@@ -166,9 +172,16 @@ impl Stored {
     }
 }
 
-fn outcome(input: &Input, stored: &Stored, built: Option<build::Built>) -> Outcome {
+fn outcome(
+    input: &Input,
+    stored: &Stored,
+    built: Option<build::Built>,
+    older: Option<(String, Value)>,
+) -> Outcome {
     let mut lines = stored.lines();
     lines.extend(built.iter().flat_map(|built| built.lines()));
+    let (told, batch) = older.unzip();
+    lines.extend(told);
     let read = input
         .bad
         .iter()
@@ -185,7 +198,7 @@ fn outcome(input: &Input, stored: &Stored, built: Option<build::Built>) -> Outco
         .map(|(path, error)| json!({ "file": path, "error": error }))
         .collect();
     let built = built.as_ref().map(build::Built::json);
-    let json = json!({ "stored": stored.json(), "errors": errors, "build": built });
+    let json = json!({ "stored": stored.json(), "errors": errors, "build": built, "batch": batch });
     Outcome::new(lines.join("\n"), json).exit(exit)
 }
 

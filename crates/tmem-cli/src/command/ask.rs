@@ -48,7 +48,7 @@ pub(crate) async fn ask(args: &Ask, session: Session, ui: &Ui) -> Result<Outcome
 fn turned(session: Session, knobs: &Knobs) -> Session {
     let off = |given: bool| given.then_some(false);
     session
-        .with("retrieve.preset", knobs.preset.as_ref())
+        .with("retrieve.preset", knobs.preset)
         .with("retrieve.top_topics", knobs.k_topics)
         .with("retrieve.top_scenes", knobs.k_scenes)
         .with("retrieve.associative_scenes", knobs.k_associative)

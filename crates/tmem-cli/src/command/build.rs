@@ -2,6 +2,8 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use tmem::model::JobState;
+use tmem::model::text::{counted, plural};
 use tmem::{BuildOptions, Estimate, Stopped, Summary, Tmem};
 
 use crate::args::{Add, Build};
@@ -12,10 +14,14 @@ use crate::ui::Ui;
 /// How many problems are spelt out.
 const SHOWN: usize = 10;
 
+/// What to do about steps that failed or were refused.
+const RETRY: &str = "`tmem build --retry-failed` tries what failed or was refused once more";
+
 /// What kind of build is wanted.
 pub(crate) struct Order {
     keep_open: bool,
     retry_failed: bool,
+    newest_only: bool,
 }
 
 impl From<&Add> for Order {
@@ -23,6 +29,7 @@ impl From<&Add> for Order {
         Self {
             keep_open: args.keep_open,
             retry_failed: false,
+            newest_only: args.batch_older.is_some(),
         }
     }
 }
@@ -32,6 +39,7 @@ impl From<&Build> for Order {
         Self {
             keep_open: args.keep_open,
             retry_failed: args.retry_failed,
+            newest_only: false,
         }
     }
 }
@@ -42,6 +50,7 @@ impl Order {
         Self {
             keep_open,
             retry_failed: true,
+            newest_only: false,
         }
     }
 
@@ -49,6 +58,7 @@ impl Order {
         let mut options = BuildOptions::default();
         options.flush = !self.keep_open;
         options.retry_failed = self.retry_failed;
+        options.newest_only = self.newest_only;
         options
     }
 }
@@ -106,17 +116,18 @@ fn estimate_lines(estimate: &Estimate) -> Vec<String> {
         .iter()
         .map(|(stage, spent)| {
             format!(
-                "{:>16} {:>6} calls {:>10} tokens",
+                "{:>16} {:>6} {:<5} {:>10} tokens",
                 stage.name(),
                 spent.calls,
+                plural(spent.calls, "call"),
                 spent.tokens()
             )
         })
         .collect();
     let total = estimate.total();
     lines.push(format!(
-        "about {} calls and {} tokens ({} in, {} out)",
-        total.calls,
+        "about {} and {} tokens ({} in, {} out)",
+        counted(total.calls, "call"),
         total.tokens(),
         total.prompt_tokens,
         total.reply_tokens
@@ -150,9 +161,17 @@ impl Built {
         lines.extend(self.0.problems.iter().take(SHOWN).map(problem));
         let more = self.0.problems.len().saturating_sub(SHOWN);
         lines.extend((more > 0).then(|| format!("  and {more} more: `tmem show jobs`")));
+        lines.extend(self.is_stuck().then(|| RETRY.to_owned()));
+        lines.extend(holes(self.0.holes));
         lines.extend(self.0.notes.iter().map(|note| format!("note: {note}")));
         lines.extend(self.0.stopped.map(|why| stopped(why).to_owned()));
         lines
+    }
+
+    /// Whether something is left that the next build does not try by itself.
+    fn is_stuck(&self) -> bool {
+        let mut problems = self.0.problems.iter();
+        problems.any(|problem| problem.state != JobState::Pending)
     }
 
     fn tally(&self) -> String {
@@ -172,6 +191,16 @@ impl Built {
             false => format!("built: {}", said.join(", ")),
         }
     }
+}
+
+/// What building has left bare for good, if it has.
+pub(crate) fn holes(count: usize) -> Option<String> {
+    (count > 0).then(|| {
+        format!(
+            "note: the work on {count} scenes, items or topics is over and left them without \
+             triggers or items: `tmem stats` names them and exits with 3"
+        )
+    })
 }
 
 fn problem(problem: &tmem::Problem) -> String {

@@ -2,6 +2,8 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
+use tmem::Imported;
+use tmem::model::text::counted;
 use tmem::model::{ConversationId, Memory};
 
 use crate::args::{Export, Import};
@@ -51,11 +53,8 @@ pub(crate) async fn import(args: &Import, session: &Session, ui: &Ui) -> Result<
         let imported = super::read(path).and_then(|text| Ok(tmem.import(&text)?));
         match imported {
             Ok(imported) => {
-                lines.push(format!(
-                    "{}: {} turns, {} scenes, {} items",
-                    imported.conversation, imported.turns, imported.scenes, imported.items
-                ));
-                good.push(imported);
+                lines.extend(imported.iter().map(line));
+                good.extend(imported);
             }
             Err(error) => {
                 let error = format!("{error:#}");
@@ -75,4 +74,14 @@ pub(crate) async fn import(args: &Import, session: &Session, ui: &Ui) -> Result<
         Exit::Unfinished
     };
     Ok(Outcome::new(lines.join("\n"), json!({ "imported": good, "errors": bad })).exit(exit))
+}
+
+fn line(imported: &Imported) -> String {
+    format!(
+        "{}: {}, {}, {}",
+        imported.conversation,
+        counted(imported.turns, "turn"),
+        counted(imported.scenes, "scene"),
+        counted(imported.items, "item")
+    )
 }

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use tmem::model::Memory;
+use tmem::model::text::counted;
 use tmem::{Forgotten, Target};
 
 use crate::args::Forget;
@@ -74,24 +75,22 @@ fn unique<'a, T: Clone + ToString + 'a>(
 
 fn said(gone: &Forgotten) -> String {
     let counts = [
-        (gone.conversations, "conversations"),
-        (gone.turns, "turns"),
-        (gone.scenes, "scenes"),
-        (gone.items, "items"),
-        (gone.triggers, "triggers"),
-        (gone.topics, "topics"),
-        (gone.personas, "personas"),
-        (gone.vectors, "vectors"),
-        (gone.calls, "logged calls"),
+        (gone.conversations, "conversation"),
+        (gone.turns, "turn"),
+        (gone.scenes, "scene"),
+        (gone.items, "item"),
+        (gone.triggers, "trigger"),
+        (gone.topics, "topic"),
+        (gone.personas, "persona"),
+        (gone.vectors, "vector"),
+        (gone.calls, "logged call"),
     ];
     let said = counts.iter().filter(|(count, _)| *count > 0);
-    let mut text: Vec<String> = said
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
+    let mut text: Vec<String> = said.map(|(count, what)| counted(*count, what)).collect();
     if gone.scenes_to_rewrite > 0 {
         text.push(format!(
-            "the texts of {} more scenes, which `tmem build` writes anew",
-            gone.scenes_to_rewrite
+            "the texts of {} that `tmem build` writes anew",
+            counted(gone.scenes_to_rewrite, "more scene")
         ));
     }
     text.join(", ")

@@ -8,6 +8,7 @@ mod build;
 mod exchange;
 mod figures;
 mod forget;
+mod misfires;
 mod show;
 mod upkeep;
 

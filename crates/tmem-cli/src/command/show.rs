@@ -3,11 +3,13 @@
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use tmem::Jobs;
+use tmem::model::text::counted;
 use tmem::model::{
     ConversationId, DateTime, Item, ItemId, Job, JobState, Memory, Persona, Scene, Topic, Turn,
 };
 
-use crate::args::{Kind, Show};
+use super::misfires;
+use crate::args::{By, Kind, Show};
 use crate::outcome::Outcome;
 use crate::render::{Listing, moment, span};
 use crate::session::Session;
@@ -20,6 +22,12 @@ pub(crate) fn run(args: &Show, session: &Session) -> Result<Outcome> {
     let memory = tmem.memory();
     let view = View::new(args, &memory)?;
     let listing = match args.kind {
+        Kind::Triggers if args.by == Some(By::Misfires) => {
+            misfires::listing(&view, &tmem.trigger_counts()?)
+        }
+        _ if args.by.is_some() => {
+            bail!("--by orders triggers alone: `tmem show triggers --by misfires`")
+        }
         Kind::Jobs => jobs(&tmem.jobs(), &view),
         kind => view.listing(kind),
     };
@@ -35,8 +43,8 @@ fn spaces(session: &Session) -> Result<Outcome> {
 }
 
 /// What of a memory is wanted.
-struct View<'a> {
-    memory: &'a Memory,
+pub(crate) struct View<'a> {
+    pub(crate) memory: &'a Memory,
     conversation: Option<ConversationId>,
     id: Option<&'a str>,
 }
@@ -118,7 +126,7 @@ impl<'a> View<'a> {
                 || scene.is_some_and(|scene| self.names(&scene.id.to_string())))
     }
 
-    fn wants_scene(&self, scene: &Scene) -> bool {
+    pub(crate) fn wants_scene(&self, scene: &Scene) -> bool {
         self.is_within(scene.id.conversation())
             && (self.names(&scene.id.to_string())
                 || self
@@ -136,7 +144,7 @@ impl<'a> View<'a> {
                     .any(|scene| self.names(&scene.to_string())))
     }
 
-    fn wants_item(&self, item: &Item) -> bool {
+    pub(crate) fn wants_item(&self, item: &Item) -> bool {
         self.is_within(item.id.conversation())
             && (self.names(&item.id.to_string())
                 || item
@@ -160,7 +168,10 @@ fn conversation(memory: &Memory, id: &ConversationId) -> (String, Value) {
     let (scenes, items) = (memory.scenes_in(id).count(), memory.items_in(id).count());
     let speakers = memory.speakers(id);
     let text = format!(
-        "{id}: {turns} turns ({open} in no scene yet), {scenes} scenes, {items} items; {}",
+        "{id}: {} ({open} in no scene yet), {}, {}; {}",
+        counted(turns, "turn"),
+        counted(scenes, "scene"),
+        counted(items, "item"),
         speakers.join(", ")
     );
     let json = json!({
@@ -192,10 +203,10 @@ fn scene(memory: &Memory, scene: &Scene) -> (String, Value) {
         .span(&scene.id)
         .map(|within| format!(" [{}]", span(within)));
     let text = format!(
-        "{}{} {title} ({} turns, {} to {})\n    {}",
+        "{}{} {title} ({}, {} to {})\n    {}",
         scene.id,
         when.unwrap_or_default(),
-        scene.turns.len(),
+        counted(scene.turns.len(), "turn"),
         first.local(),
         last.local(),
         scene.summary
@@ -219,12 +230,12 @@ fn item(memory: &Memory, item: &Item) -> (String, Value) {
     let sources: Vec<&str> = item.scenes.iter().map(|scene| scene.local()).collect();
     let turns: Vec<&str> = item.turns.iter().map(|turn| turn.local()).collect();
     let text = format!(
-        "{} {}\n    from {} ({}), {} triggers{}",
+        "{} {}\n    from {} ({}), {}{}",
         item.id,
         item.text,
         sources.join(", "),
         turns.join(", "),
-        item.triggers.len(),
+        counted(item.triggers.len(), "trigger"),
         changes(memory, item)
     );
     let mut json = json!(item);

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use serde_json::json;
+use tmem::model::text::counted;
 use tmem::weights::{self, Event};
 use tmem::{Check, Health};
 
@@ -16,8 +17,9 @@ pub(crate) async fn reindex(session: &Session, ui: &Ui) -> Result<Outcome> {
         .reindex(&|event| ui.event(event))
         .await?;
     let text = format!(
-        "{} vectors serve now, {} of other encoders went",
-        done.vectors, done.dropped
+        "{} in use, {} of other encoders dropped",
+        counted(done.vectors, "vector"),
+        done.dropped
     );
     Ok(Outcome::new(text, done))
 }

@@ -33,7 +33,7 @@ fn standard_input_is_read_and_named() {
     let args = ["add", "-", "--no-build", "--conversation", "kitchen"];
     home.run_with(&args, "Ivo: soup is ready\n")
         .exits(0)
-        .says("kitchen: 1 turns stored");
+        .says("kitchen: 1 turn stored");
 }
 
 #[test]

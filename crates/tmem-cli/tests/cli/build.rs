@@ -15,7 +15,7 @@ fn home(server: &Server) -> Home {
         .env("OPENAI_API_KEY", "sk-test-0001")
 }
 
-fn garden(server: &Server) -> Home {
+pub(crate) fn garden(server: &Server) -> Home {
     let home = home(server);
     home.file("garden.txt", GARDEN);
     home
@@ -58,7 +58,7 @@ fn what_is_built_is_not_built_again() {
     let calls = server.seen().len();
     home.run(&["add", "garden.txt"])
         .exits(0)
-        .says("6 were there already");
+        .says("6 there already");
     home.run(&["build"]).exits(0).says("nothing to build");
     assert_eq!(server.seen().len(), calls);
 }
@@ -67,15 +67,19 @@ fn what_is_built_is_not_built_again() {
 fn a_build_that_is_killed_goes_on_and_pays_for_no_call_twice() {
     let server = Server::start(|number, _| if number == 3 { Act::Hang } else { Act::Answer });
     let home = garden(&server).env("TMEM_LLM_CONCURRENCY", "1");
+    home.file("kite.txt", "Ivo: The kite is mended.\n");
     let mut child = home
-        .command(&["add", "garden.txt", "--quiet"])
+        .command(&["add", "garden.txt", "kite.txt", "--quiet"])
         .spawn()
         .unwrap();
     server.wait_for(4);
     child.kill().unwrap();
     child.wait().unwrap();
     server.release();
-    home.run(&["show", "turns"]).exits(0).says("crutches");
+    home.run(&["show", "turns"])
+        .exits(0)
+        .says("crutches")
+        .says("kite/S1:1 Ivo: The kite is mended.");
     home.run(&["build"]).exits(0);
     let twice = server.counts().into_iter().filter(|(_, count)| *count > 1);
     let hung = server.seen()[3].to_string();
@@ -183,17 +187,24 @@ fn a_step_that_was_split_on_the_way_is_counted_as_it_ended() {
 
 #[test]
 fn what_failed_is_tried_again_when_asked_for() {
-    let server = Server::start(|number, _| {
-        if number < 2 {
-            Act::Status(400)
-        } else {
-            Act::Answer
-        }
-    });
-    let home = garden(&server);
-    home.run(&["add", "garden.txt"]).exits(3).says("failed");
-    home.run(&["build"]).exits(3);
-    home.run(&["build", "--retry-failed"]).exits(0);
+    for status in [400, 429, 503] {
+        let server = Server::start(move |number, _| {
+            if number < 2 {
+                Act::Status(status)
+            } else {
+                Act::Answer
+            }
+        });
+        let home = garden(&server);
+        home.run(&["add", "garden.txt"])
+            .exits(3)
+            .says("6 turns stored")
+            .says("failed")
+            .says("--retry-failed");
+        home.run(&["build"]).exits(3).says("--retry-failed");
+        home.run(&["build", "--retry-failed"]).exits(0);
+        home.run(&["show", "items"]).exits(0).says("garden/i0001");
+    }
 }
 
 #[test]
@@ -250,8 +261,38 @@ fn calls_can_be_answered_elsewhere_round_by_round() {
     assert!(server.seen().is_empty());
 }
 
+#[test]
+fn requests_without_a_file_go_to_standard_output() {
+    let home = garden(&Server::answering());
+    home.run(&["add", "garden.txt", "--no-build"]).exits(0);
+    let lines = home.run(&["batch", "export"]).exits(0).out();
+    let json = home.run(&["batch", "export", "--json"]).exits(0).json();
+    let requests = json["requests"].as_array().unwrap();
+    assert_eq!(json["waiting"], requests.len());
+    let said: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(!said.is_empty());
+    assert_eq!(said, *requests);
+}
+
+#[test]
+fn lines_of_answers_that_cannot_be_read_are_named_by_number() {
+    let home = garden(&Server::answering());
+    home.run(&["add", "garden.txt", "--no-build"]).exits(0);
+    let calls = home.run(&["batch", "export"]).exits(0).out();
+    let answers: String = calls.lines().map(answered).collect();
+    home.file("answers.jsonl", format!("{{half\n{answers}\n[1]\n"));
+    let last = calls.lines().count() + 3;
+    home.run(&["batch", "import", "answers.jsonl"])
+        .exits(3)
+        .says(&format!("2 not readable:\n  line 1\n  line {last}\n"))
+        .says("taken in");
+}
+
 /// A line of the answer file for a line of the call file.
-fn answered(line: &str) -> String {
+pub(crate) fn answered(line: &str) -> String {
     let call: Value = serde_json::from_str(line).unwrap();
     let message = json!({"content": reply(&call["body"])});
     let body = json!({"choices": [{"message": message, "finish_reason": "stop"}]});
@@ -336,6 +377,46 @@ fn an_exported_memory_is_imported_byte_for_byte_and_counts_as_built() {
     );
     home.run(&["build", "--space", "copy"]).exits(0);
     assert_eq!(server.seen().len(), calls);
+}
+
+#[test]
+fn how_many_calls_run_at_once_makes_no_difference_to_the_memory() {
+    let exported = ["1", "8"].map(|concurrency| {
+        let server = Server::answering();
+        let home = garden(&server);
+        home.run(&["add", "garden.txt", "--concurrency", concurrency])
+            .exits(0);
+        home.run(&["export"]).exits(0).out()
+    });
+    assert_eq!(exported[0], exported[1]);
+}
+
+#[test]
+fn a_list_of_documents_is_imported_whole_or_not_at_all() {
+    let home = Home::new();
+    home.file("garden.txt", GARDEN);
+    home.run(&["add", "garden.txt", "--no-build"]).exits(0);
+    let document = home.run(&["export"]).exits(0).json();
+    let mut twin = document.clone();
+    twin["conversation"] = json!("twin");
+    let list = json!([document, twin]).to_string();
+    home.file("list.json", list);
+    home.run(&["import", "list.json", "--space", "copy"])
+        .exits(0)
+        .says("garden: 6 turns, 0 scenes, 0 items")
+        .says("twin: 6 turns");
+    home.file("bad.json", json!([document, {"speaker": "A"}]).to_string());
+    home.run(&["import", "bad.json", "--space", "other"])
+        .exits(1)
+        .warns("document 2 of the list: format: nothing is not supported")
+        .warns("tmem add");
+    home.file("none.json", "[]");
+    home.run(&["import", "none.json"])
+        .exits(1)
+        .warns("the list is empty");
+    home.run(&["show", "spaces"]).exits(0).says("copy");
+    let spaces = home.run(&["show", "spaces"]).out();
+    assert!(!spaces.contains("other"), "{spaces}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn a_forgotten_turn_is_not_found_and_the_others_are() {
     home.run(&["add", "t.txt", "--no-build"]).exits(0);
     home.run(&["forget", "--turn", "S1:2"])
         .exits(0)
-        .says("1 turns");
+        .says("1 turn");
     home.run(&["show", "turns"])
         .exits(0)
         .says("beans")

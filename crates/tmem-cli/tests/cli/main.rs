@@ -4,6 +4,7 @@ mod add;
 mod build;
 mod forget;
 mod home;
+mod hygiene;
 mod recall;
 mod server;
 mod surface;

@@ -1,6 +1,7 @@
 //! `tmem recall` and `tmem ask` without a language model.
 
 use crate::home::{GARDEN, Home};
+use crate::server::{Act, Server};
 
 fn home() -> Home {
     let home = Home::new();
@@ -146,4 +147,49 @@ fn what_changed_is_told_with_its_dates_and_as_of_an_earlier_day_it_still_holds()
     home.run(&["show", "items"])
         .exits(0)
         .says("from s002 (2), 0 triggers\n");
+}
+
+#[test]
+fn an_encoder_that_fails_leaves_words_and_shows_no_key() {
+    let server = Server::start(|_, _| Act::Status(401));
+    let home = home()
+        .env("TMEM_EMBED_KIND", "openai")
+        .env("TMEM_EMBED_BASE_URL", server.url())
+        .env("OPENAI_API_KEY", "sk-test-0001")
+        .env("RUST_LOG", "trace");
+    let ran = home.run(&["recall", "tomatoes"]).exits(0);
+    assert!(!ran.err().contains("sk-test-0001"));
+    ran.says("frost").warns("words alone").warns("401");
+}
+
+#[test]
+fn whoever_nobody_knows_is_told_who_there_is() {
+    let home = home();
+    home.run(&["recall", "tomatoes", "--speaker", "Ivan"])
+        .exits(0)
+        .says("frost")
+        .warns("nobody is called \"Ivan\"; there are: Ivo, Nela");
+    let known = home
+        .run(&["recall", "tomatoes", "--speaker", "Ivo"])
+        .exits(0);
+    assert!(!known.err().contains("nobody"), "{}", known.err());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_memory_that_cannot_be_written_is_read() {
+    let home = home();
+    let shared = home.data().join("tmem.sqlite3-shm");
+    std::os::unix::fs::symlink("nowhere/at/all", shared).unwrap();
+    for command in [&["recall", "tomatoes"][..], &["show", "turns"], &["export"]] {
+        home.run(command).exits(0).says("Did the frost");
+    }
+    home.run(&["stats"]).exits(0).says("6 turns");
+    home.run(&["cost"]).exits(0);
+    home.run(&["doctor"]).exits(0).says("6 turns");
+    home.run(&["show", "spaces"]).exits(0).says("default");
+    home.run(&["forget", "--turn", "S1:1"])
+        .exits(1)
+        .warns("can only be read");
+    home.run(&["recall", "tomatoes"]).exits(0).says("frost");
 }

@@ -14,6 +14,8 @@ type Policy = dyn Fn(usize, &Value) -> Act + Send + Sync;
 pub(crate) enum Act {
     /// It gets a reply of its shape.
     Answer,
+    /// It gets this text.
+    Say(String),
     /// It is refused by the model.
     Refuse,
     /// Its reply is cut at once.
@@ -102,6 +104,7 @@ fn serve(mut stream: TcpStream, state: &State, policy: &Policy) {
     };
     let (status, reply) = match policy(number, &body) {
         Act::Answer => (200, chat(&reply(&body), "stop")),
+        Act::Say(text) => (200, chat(&text, "stop")),
         Act::Refuse => (200, chat("", "content_filter")),
         Act::Cut => (200, chat("{", "length")),
         Act::Status(status) => (status, json!({"error": {"message": "no"}})),

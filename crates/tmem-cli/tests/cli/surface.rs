@@ -46,6 +46,14 @@ fn a_usage_error_exits_with_2() {
     home.run(&["show", "--space", "../x"])
         .exits(2)
         .warns("not allowed");
+    home.run(&["recall", "x", "--preset", "huge"])
+        .exits(2)
+        .warns("paper, balanced, wide");
+    for command in [&["build"][..], &["add", "x"]] {
+        home.run(&[command, &["--concurrency", "0"]].concat())
+            .exits(2)
+            .warns("--concurrency");
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Finding values in text: past reasoning blocks, fences and chatter.
 
 use serde_json::{Deserializer, Value};
+use tmem_quirks::mend_surrogates;
 
-use super::{Fault, excerpt, mend_surrogates, tail};
+use super::{Fault, excerpt, tail};
 
 /// Names that models give to their reasoning blocks.
 const REASONING: &[&str] = &[

@@ -2,19 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::SchemaError;
+use super::{BOUNDS, SchemaError};
 
-/// Keywords that go over unchanged.
-const KEPT: &[&str] = &[
-    "description",
-    "enum",
-    "minItems",
-    "maxItems",
-    "minLength",
-    "maxLength",
-    "minimum",
-    "maximum",
-];
+/// Keywords that go over unchanged, beside bounds.
+const KEPT: &[&str] = &["description", "enum"];
 
 /// Keywords that only describe and are dropped; any other that is not handled below is refused.
 const DROPPED: &[&str] = &[
@@ -102,7 +93,9 @@ impl Walk<'_> {
             "additionalProperties"
                 if given.contains_key("properties") && *value == Value::Bool(true) => {}
             "additionalProperties" => return Err(self.refuse("a map has no fixed fields")),
-            _ if KEPT.contains(&keyword) => _ = out.insert(keyword.to_owned(), value.clone()),
+            _ if KEPT.contains(&keyword) || BOUNDS.contains(&keyword) => {
+                _ = out.insert(keyword.to_owned(), value.clone())
+            }
             _ if DROPPED.contains(&keyword) => {}
             _ => return Err(self.refuse(&format!("`{keyword}` is not part of strict schemas"))),
         }

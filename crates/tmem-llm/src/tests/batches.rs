@@ -148,18 +148,16 @@ async fn a_call_that_came_back_with_an_error_is_asked_again() {
 
 #[tokio::test]
 async fn a_call_that_was_too_large_is_not_asked_again_but_split_by_its_stage() {
-    let log = Arc::new(MemoryLog::default());
-    ask(&log, "one").await.unwrap_err();
-    let line = &exported(&log)[0];
-    let body = json!({"error": {"message": "maximum context length is 4096 tokens"}});
-    let failed =
-        json!({"custom_id": line["custom_id"], "response": {"status_code": 400, "body": body}})
-            .to_string();
-    import(&failed, &*log).unwrap();
-    assert!(matches!(
-        ask(&log, "one").await,
-        Err(LlmError::TooLarge { .. })
-    ));
+    for (status, message) in [(400, "maximum context length is 4096 tokens"), (413, "no")] {
+        let log = Arc::new(MemoryLog::default());
+        ask(&log, "one").await.unwrap_err();
+        let id = exported(&log)[0]["custom_id"].clone();
+        let body = json!({"error": {"message": message}});
+        let failed = json!({"custom_id": id, "response": {"status_code": status, "body": body}});
+        import(&failed.to_string(), &*log).unwrap();
+        let error = ask(&log, "one").await.unwrap_err();
+        assert!(matches!(error, LlmError::TooLarge { .. }), "{error}");
+    }
 }
 
 #[test]

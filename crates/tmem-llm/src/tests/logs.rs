@@ -10,9 +10,9 @@ use expect_test::expect;
 
 use super::{FLEET, Fleet, messages, params, prompt, reply, request, stop};
 use crate::{
-    Budget, Budgeted, Call, CallKey, CallLog, ChatModel, ChatModelExt, FileLog, Finish, Ledger,
-    LlmError, LoggedModel, MemoryLog, Message, Mode, Nameplate, Params, Price, Prices, Reply,
-    Request, ScriptedModel, Spent,
+    Call, CallKey, CallLog, ChatModel, ChatModelExt, FileLog, Finish, Ledger, LlmError,
+    LoggedModel, MemoryLog, Message, Mode, Nameplate, Price, Prices, Reply, Request, ScriptedModel,
+    Spent,
 };
 
 type Shared = Arc<MemoryLog>;
@@ -234,51 +234,20 @@ fn a_file_keeps_calls_through_a_broken_end() {
 }
 
 #[tokio::test]
-async fn a_budget_refuses_before_paying_and_is_not_logged_as_a_call() {
+async fn a_call_that_a_budget_kept_back_is_no_call() {
     let log = Shared::default();
-    let model = Arc::new(ScriptedModel::replies(vec![reply(FLEET, Finish::Stop, 60)]));
-    let budget = Budget {
-        max_tokens: Some(100),
-        max_calls: None,
-    };
-    let budgeted = Budgeted::new(model.clone(), budget, Spent::default());
-    let logged = LoggedModel::new(budgeted, log.clone(), Mode::Live);
-    let ask = |cap| {
-        logged.extract::<Fleet>(
-            prompt(),
-            messages(),
-            Params {
-                max_tokens: cap,
-                temperature: None,
-            },
-        )
-    };
-    ask(1).await.unwrap();
-    ask(1).await.unwrap();
-    ask(2).await.unwrap();
-    let error = ask(3).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "boats: the budget of 100 tokens is used up"
+    let (_, model) = logged(
+        ScriptedModel::new(|_| {
+            Err(LlmError::Budget {
+                prompt: "boats".to_owned(),
+                limit: "100 tokens".to_owned(),
+            })
+        }),
+        &log,
     );
-    assert_eq!((model.asked().len(), log.calls().len()), (2, 2));
-}
-
-#[tokio::test]
-async fn a_budget_of_calls_is_exact_and_unknown_usage_is_estimated() {
-    let model = Budgeted::new(
-        ScriptedModel::saying(FLEET),
-        Budget {
-            max_calls: Some(1),
-            max_tokens: None,
-        },
-        Spent::default(),
-    );
-    model.complete(&request()).await.unwrap();
-    assert!(
-        matches!(model.complete(&request()).await, Err(LlmError::Budget { limit, .. }) if limit == "1 calls")
-    );
-    assert!(model.spent().tokens() > 0);
+    let error = fleet(&model).await.unwrap_err();
+    assert!(matches!(error, LlmError::Budget { .. }), "{error}");
+    assert!(log.calls().is_empty());
 }
 
 #[test]

@@ -11,7 +11,10 @@ pub enum DocumentError {
     #[error("it is no JSON")]
     Json(#[source] serde_json::Error),
     /// Another format or none.
-    #[error("format: {found} is not supported, this version reads \"tmem-memory/1\"")]
+    #[error(
+        "format: {found} is not supported, this version reads \"tmem-memory/1\"; what people said \
+         is read with `tmem add`"
+    )]
     Format {
         /// What stands there instead, as JSON.
         found: String,
@@ -56,6 +59,28 @@ pub enum DocumentError {
         /// The conversation.
         conversation: ConversationId,
     },
+    /// A list without a document.
+    #[error("the list is empty")]
+    NoDocument,
+    /// A document of a list.
+    #[error("document {number} of the list")]
+    Listed {
+        /// Its place, from 1.
+        number: usize,
+        /// What is wrong with it.
+        source: Box<DocumentError>,
+    },
+}
+
+impl DocumentError {
+    /// The same of the document in that place of a list, from 1.
+    #[must_use]
+    pub fn listed(self, number: usize) -> Self {
+        Self::Listed {
+            number,
+            source: Box::new(self),
+        }
+    }
 }
 
 fn owner(id: &Option<String>) -> String {

@@ -14,6 +14,8 @@ pub use error::DocumentError;
 
 use std::collections::HashSet;
 
+use serde_json::Value;
+
 use crate::id::{ConversationId, TurnId};
 use crate::memory::{Change, Heading, Memory, ModelError};
 use crate::node::{Item, Persona, Scene, Topic, Turn};
@@ -44,7 +46,25 @@ impl Document {
     /// # Errors
     /// [`DocumentError`] naming id and field, or line and column of a syntax error.
     pub fn parse(json: &str) -> Result<Self, DocumentError> {
-        read::document(json, None)
+        read::document(read::value(json)?, None)
+    }
+
+    /// Reads a document, or a list of them.
+    ///
+    /// # Errors
+    /// As [`Document::parse`]; [`DocumentError::Listed`] for one of a list.
+    pub fn parse_all(json: &str) -> Result<Vec<Self>, DocumentError> {
+        let list = match read::value(json)? {
+            Value::Array(list) if list.is_empty() => return Err(DocumentError::NoDocument),
+            Value::Array(list) => list,
+            value => return Ok(vec![read::document(value, None)?]),
+        };
+        let numbered = list.into_iter().zip(1..);
+        numbered
+            .map(|(value, number)| {
+                read::document(value, None).map_err(|error| error.listed(number))
+            })
+            .collect()
     }
 
     /// Reads a document as one about `conversation`, whatever name it gives itself.
@@ -52,7 +72,7 @@ impl Document {
     /// # Errors
     /// As [`Document::parse`].
     pub fn parse_as(json: &str, conversation: &ConversationId) -> Result<Self, DocumentError> {
-        read::document(json, Some(conversation))
+        read::document(read::value(json)?, Some(conversation))
     }
 
     /// The document of one conversation; `None` if the memory does not know it.

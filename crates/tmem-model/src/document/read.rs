@@ -1,6 +1,7 @@
 //! JSON into nodes: types, ids and ranges; references are left to the memory.
 
 use serde_json::Value;
+use tmem_quirks::mend_surrogates;
 
 use super::fields::Fields;
 use super::{Document, DocumentError, FORMAT};
@@ -10,14 +11,16 @@ use crate::node::{
     Confidence, HorizonTrigger, Item, ItemKind, ItemTrigger, Persona, Scene, SceneTrigger, Topic,
     Turn,
 };
-use crate::text::mend_surrogates;
 use crate::time;
 
 type Result<T> = std::result::Result<T, DocumentError>;
 
-pub(super) fn document(json: &str, name: Option<&ConversationId>) -> Result<Document> {
+pub(super) fn value(json: &str) -> Result<Value> {
     let json = json.strip_prefix('\u{feff}').unwrap_or(json);
-    let value = serde_json::from_str(&mend_surrogates(json).0).map_err(DocumentError::Json)?;
+    serde_json::from_str(&mend_surrogates(json)).map_err(DocumentError::Json)
+}
+
+pub(super) fn document(value: Value, name: Option<&ConversationId>) -> Result<Document> {
     let mut fields = Fields::of(value, String::new())?;
     check_format(&mut fields)?;
     let given = conversation(&mut fields)?;

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, Said, field, time, valid_name, wrong};
+use super::draft::{Draft, Said, field, numbered, time, valid_name, wrong};
 use super::error::IngestError;
 use super::{NO_CAPTION, Options};
 
@@ -32,7 +32,7 @@ pub(super) fn conversation(place: &str, object: &Object) -> Result<Option<String
     {
         None => Ok(None),
         Some((key, Value::String(name))) => valid_name(place, key, name).map(Some),
-        Some((_, Value::Number(number))) => Ok(Some(number.to_string())),
+        Some((key, Value::Number(number))) => numbered(place, key, number).map(Some),
         Some((key, other)) => Err(wrong(place, key, "a name", other)),
     }
 }
@@ -49,7 +49,10 @@ pub(super) fn turn(
     let role = present(object, "role")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    if UNSAID.contains(&role) {
+    if UNSAID
+        .iter()
+        .any(|unsaid| role.eq_ignore_ascii_case(unsaid))
+    {
         draft.leave_out(format!("message of role {role}"));
         return Ok(());
     }
@@ -156,10 +159,10 @@ fn text_field(place: &str, object: &Object, key: &str) -> Result<Option<String>,
     }
 }
 
-/// A string, or a number as one.
+/// A string, or a whole number as one.
 fn scalar(place: &str, object: &Object, key: &str) -> Result<Option<String>, IngestError> {
     match present(object, key) {
-        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(Value::Number(number)) => numbered(place, key, number).map(Some),
         _ => text_field(place, object, key),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::civil::DateTime;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::{Conversation, IngestError, Options, RawTurn};
 use crate::id::{ConversationId, TurnId};
@@ -171,6 +171,15 @@ pub(super) fn field(place: &str, key: &str, reason: impl Into<String>) -> Ingest
 pub(super) fn wrong(place: &str, key: &str, expected: &str, value: &Value) -> IngestError {
     let shown = ellipsis(&value.to_string(), 60);
     field(place, key, format!("should be {expected}, not {shown}"))
+}
+
+/// A whole number as a name. Any other has lost its digits by the time it is here.
+pub(super) fn numbered(place: &str, key: &str, number: &Number) -> Result<String, IngestError> {
+    if number.is_f64() {
+        let expected = "text, in quotes, or a whole number of at most 19 digits";
+        return Err(wrong(place, key, expected, &Value::Number(number.clone())));
+    }
+    Ok(number.to_string())
 }
 
 /// Reads a time or names the key that holds something else.

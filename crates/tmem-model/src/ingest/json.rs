@@ -1,16 +1,19 @@
 //! JSON and JSON Lines: a stream of values, each a sample, a chat, a turn, or a list of these.
 
+use std::borrow::Cow;
+
 use serde_json::{Deserializer, Map, Value};
+use tmem_quirks::mend_surrogates;
 
 use super::draft::Draft;
 use super::error::IngestError;
 use super::{Conversation, Options, chat, locomo};
-use crate::text::mend_surrogates;
 
 type Object = Map<String, Value>;
 
 pub(super) fn parse(text: &str, options: &Options) -> Result<Vec<Conversation>, IngestError> {
-    let (text, mended) = mend_surrogates(text);
+    let text = mend_surrogates(text);
+    let mended = matches!(text, Cow::Owned(_));
     let mut reader = Reader {
         options,
         drafts: Vec::new(),
@@ -28,7 +31,7 @@ pub(super) fn parse(text: &str, options: &Options) -> Result<Vec<Conversation>, 
     Ok(reader
         .drafts
         .into_iter()
-        .map(|draft| draft.finish(mended > 0))
+        .map(|draft| draft.finish(mended))
         .collect())
 }
 

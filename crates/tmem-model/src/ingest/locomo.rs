@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use jiff::civil::DateTime;
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, Said, field, time, valid_name, wrong};
+use super::draft::{Draft, Said, field, numbered, time, valid_name, wrong};
 use super::error::IngestError;
 use super::{NO_CAPTION, Options};
 
@@ -61,7 +61,7 @@ fn name(place: &str, object: &Object) -> Result<Option<String>, IngestError> {
     match object.get("sample_id") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(name)) => valid_name(place, "sample_id", name).map(Some),
-        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(Value::Number(number)) => numbered(place, "sample_id", number).map(Some),
         Some(other) => Err(wrong(place, "sample_id", "a name", other)),
     }
 }

@@ -1,7 +1,7 @@
 //! Transcripts: `Name: text` lines, each perhaps behind a time, as in `[2024-05-10 20:00] Ada: hi`.
 //!
 //! A line that names no speaker, or is indented, goes on with the turn before it; blank lines are
-//! dropped. A name has a letter, at most four words, and no punctuation but that of names.
+//! dropped. A name has a letter or an emoji, at most four words, and no punctuation but that of names.
 
 use jiff::civil::DateTime;
 
@@ -13,6 +13,9 @@ use crate::time;
 
 const MAX_NAME_WORDS: usize = 4;
 const MAX_NAME_CHARS: usize = 64;
+
+/// Signs within names, and what joins emoji.
+const SIGNS: &str = " .-_'’()@#&/·・\u{200D}\u{FE0F}";
 
 /// Whether the first line that is not blank begins a turn.
 pub(super) fn is_header(text: &str) -> bool {
@@ -139,11 +142,16 @@ fn stamped(line: &str) -> (Stamp<'_>, &str) {
 
 fn is_name(name: &str) -> bool {
     let name = name.trim();
-    let fits = |c: char| c.is_alphanumeric() || is_mark(c) || " .-_'’()@#&/·・".contains(c);
-    name.chars().any(char::is_alphabetic)
+    let fits = |c: char| c.is_alphanumeric() || is_mark(c) || is_emoji(c) || SIGNS.contains(c);
+    name.chars().any(|c| c.is_alphabetic() || is_emoji(c))
         && name.chars().all(fits)
         && name.chars().count() <= MAX_NAME_CHARS
         && name.split_whitespace().count() <= MAX_NAME_WORDS
+}
+
+/// A picture; not the ticks and arrows that lists are made of.
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{1F000}'..='\u{1FAFF}' | '\u{2600}'..='\u{26FF}' | '\u{2764}')
 }
 
 fn is_mark(c: char) -> bool {

@@ -67,35 +67,17 @@ pub fn estimate_tokens(text: &str) -> usize {
     ascii.div_ceil(4) + (text.len() - ascii).div_ceil(2)
 }
 
-/// Replaces JSON escapes of lone surrogates (`\ud83d` without its other half) by `\ufffd`.
-///
-/// Such an escape stands for no character, and a strict parser refuses the whole text for it.
-/// Returns the mended text and how many were replaced.
+/// `noun`, in the plural unless there is one of it.
 #[must_use]
-pub fn mend_surrogates(json: &str) -> (String, usize) {
-    let (mut mended, mut count, mut rest) = (String::with_capacity(json.len()), 0, json);
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
-        mended.push_str(before);
-        let take = match (surrogate(escape), escape.get(6..).and_then(surrogate)) {
-            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
-            (Some(_), _) => 0,
-            _ => 1 + escape[1..].chars().next().map_or(0, char::len_utf8),
-        };
-        if take == 0 {
-            mended.push_str("\\ufffd");
-            count += 1;
-        }
-        mended.push_str(&escape[..take]);
-        rest = &escape[if take == 0 { 6 } else { take }..];
+pub fn plural(count: usize, noun: &str) -> String {
+    match count {
+        1 => noun.to_owned(),
+        _ => format!("{noun}s"),
     }
-    mended.push_str(rest);
-    (mended, count)
 }
 
-/// The surrogate that an escape at the start of `text` stands for.
-fn surrogate(text: &str) -> Option<u16> {
-    let hex = text.strip_prefix("\\u")?.get(..4)?;
-    let unit = u16::from_str_radix(hex, 16).ok()?;
-    (0xD800..=0xDFFF).contains(&unit).then_some(unit)
+/// How many there are of something: `1 turn`, `2 turns`.
+#[must_use]
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {}", plural(count, noun))
 }

@@ -12,8 +12,8 @@ use super::near::nearest;
 use super::sections::LlmKind;
 use super::{Config, ConfigError, LlmConfig};
 
-const SECTIONS: [&str; 8] = [
-    "llm", "embed", "rerank", "build", "retrieve", "index", "answer", "budget",
+const SECTIONS: [&str; 9] = [
+    "llm", "embed", "rerank", "build", "retrieve", "index", "answer", "triggers", "budget",
 ];
 
 /// The sources of settings, weakest first.
@@ -155,6 +155,7 @@ impl Layers {
             retrieve: source.preset("retrieve", "preset", preset)?,
             index: source.section("index", Default::default())?,
             answer: source.section("answer", Default::default())?,
+            triggers: source.section("triggers", Default::default())?,
             budget: source.section("budget", Default::default())?,
             llm,
         })

@@ -12,7 +12,7 @@ pub use layers::Layers;
 pub(crate) use sections::without_password;
 pub use sections::{
     AnswerConfig, BudgetConfig, EmbedConfig, EmbedKind, LlmConfig, LlmKind, RerankConfig,
-    RerankKind, StageConfig,
+    RerankKind, StageConfig, TriggersConfig,
 };
 
 use serde::Serialize;
@@ -37,6 +37,8 @@ pub struct Config {
     pub index: IndexConfig,
     /// Answering.
     pub answer: AnswerConfig,
+    /// What is noted about triggers.
+    pub triggers: TriggersConfig,
     /// What may be spent.
     pub budget: BudgetConfig,
 }

@@ -44,7 +44,10 @@ pub struct LlmConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<usize>,
     /// `off` for no proxy, a URL for one, nothing for what the environment says.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "shown_if_any"
+    )]
     pub proxy: Option<String>,
     /// Price of a million prompt tokens, in any currency; for estimates and `tmem cost`.
     pub prompt_price: f64,
@@ -90,7 +93,10 @@ pub struct StageConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The endpoint.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "shown_if_any"
+    )]
     pub base_url: Option<String>,
     /// The variable that holds its key.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -224,6 +230,21 @@ pub struct AnswerConfig {
     pub context_tokens: Option<usize>,
 }
 
+/// What is noted about triggers.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TriggersConfig {
+    /// Whether recalls count which triggers fired and which of them led to evidence. The counts
+    /// stay in the data folder; a recall that cannot write them is answered all the same.
+    pub count: bool,
+}
+
+impl Default for TriggersConfig {
+    fn default() -> Self {
+        Self { count: true }
+    }
+}
+
 /// What may be spent; nothing for no limit.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -239,6 +260,13 @@ pub struct BudgetConfig {
 /// An address as settings show it.
 fn shown<S: serde::Serializer>(url: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&without_password(url))
+}
+
+fn shown_if_any<S: serde::Serializer>(
+    url: &Option<String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    url.as_deref().map(without_password).serialize(serializer)
 }
 
 /// `url` without a user's name and password.

@@ -179,3 +179,18 @@ fn a_stage_may_have_a_model_of_its_own() {
     assert_eq!(llm.for_stage(&llm.stages["segment"]).model, "quick");
     assert_eq!(llm.for_stage(&llm.stages["segment"]).base_url, llm.base_url);
 }
+
+#[test]
+fn no_address_is_printed_with_its_password() {
+    let url = "http://ivo:sesame@h/v1";
+    let text = format!(
+        "[llm]\nbase_url = '{url}'\nproxy = '{url}'\n[llm.stages.items]\nbase_url = '{url}'\n\
+         [embed]\nbase_url = '{url}'\n[rerank]\nbase_url = '{url}'"
+    );
+    let config = file(&text).resolve().expect("valid");
+    let json = serde_json::to_string(&config).expect("plain values");
+    for shown in [config.to_toml(), json] {
+        assert_eq!(shown.matches("http://h/v1").count(), 5, "{shown}");
+        assert!(!shown.contains("sesame"), "{shown}");
+    }
+}

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use tmem_llm::{CallLog, ChatModel, LoggedModel, MemoryLog, Mode, Nameplate};
 
 use super::router::Router;
-use super::{Injected, Services};
+use super::{Injected, Services, Sources};
 use crate::budget::Budgeted;
-use crate::config::{LlmConfig, LlmKind};
+use crate::config::{LlmConfig, LlmKind, StageConfig};
 use crate::error::TmemError;
 use crate::tmem::Options;
 
@@ -48,16 +48,34 @@ pub(super) async fn assemble(services: &Services) -> Result<Arc<dyn ChatModel>, 
     if let Plan::Replay(recording) = &services.plan {
         return Ok(Arc::new(replayed(recording)));
     }
+    Ok(Arc::new(routed(services).await?))
+}
+
+async fn routed(services: &Services) -> Result<Router, TmemError> {
     let config = &services.config.llm;
-    let usual = one(config.clone(), services).await?;
+    let mut made = Vec::new();
+    let usual = config.for_stage(&StageConfig::default());
+    let usual = shared(&mut made, usual, services).await?;
     let mut by_prompt = BTreeMap::new();
     for (prompt, stage) in &config.stages {
-        by_prompt.insert(
-            prompt.clone(),
-            one(config.for_stage(stage), services).await?,
-        );
+        let model = shared(&mut made, config.for_stage(stage), services).await?;
+        by_prompt.insert(prompt.clone(), model);
     }
-    Ok(Arc::new(Router { usual, by_prompt }))
+    Ok(Router { usual, by_prompt })
+}
+
+/// The model of these settings: the one that was made for them before, if there is one.
+async fn shared(
+    made: &mut Vec<(LlmConfig, Arc<dyn ChatModel>)>,
+    config: LlmConfig,
+    services: &Services,
+) -> Result<Arc<dyn ChatModel>, TmemError> {
+    if let Some((_, model)) = made.iter().find(|(known, _)| *known == config) {
+        return Ok(Arc::clone(model));
+    }
+    let model = one(config.clone(), services).await?;
+    made.push((config, Arc::clone(&model)));
+    Ok(model)
 }
 
 /// Each prompt with the model that answered it when it was recorded.
@@ -97,7 +115,7 @@ async fn one(config: LlmConfig, services: &Services) -> Result<Arc<dyn ChatModel
     }
     let model = match chat {
         Some(model) => Arc::clone(model),
-        None => live(config, services.models.clone()).await?,
+        None => live(config, &services.sources).await?,
     };
     let budgeted = Budgeted {
         model,
@@ -111,18 +129,27 @@ async fn one(config: LlmConfig, services: &Services) -> Result<Arc<dyn ChatModel
 ///
 /// # Errors
 /// [`TmemError::NoModel`] if there is none, or it cannot be had.
-pub async fn live(config: LlmConfig, models: PathBuf) -> Result<Arc<dyn ChatModel>, TmemError> {
+pub async fn language_model(
+    config: LlmConfig,
+    models: PathBuf,
+) -> Result<Arc<dyn ChatModel>, TmemError> {
+    live(config, &Sources::new(models)).await
+}
+
+async fn live(config: LlmConfig, sources: &Sources) -> Result<Arc<dyn ChatModel>, TmemError> {
     match config.kind {
         LlmKind::None => Err(TmemError::NoModel(
             "the settings name none ([llm] kind = \"none\")".to_owned(),
         )),
-        LlmKind::Local => local(config, models).await.map_err(TmemError::NoModel),
-        LlmKind::OpenAi => openai(config).map_err(TmemError::NoModel),
+        LlmKind::Local => local(config, &sources.models)
+            .await
+            .map_err(TmemError::NoModel),
+        LlmKind::OpenAi => openai(config, sources).map_err(TmemError::NoModel),
     }
 }
 
 #[cfg(feature = "local")]
-async fn local(config: LlmConfig, models: PathBuf) -> Result<Arc<dyn ChatModel>, String> {
+async fn local(config: LlmConfig, models: &Path) -> Result<Arc<dyn ChatModel>, String> {
     use tmem_local::{LocalConfig, LocalModel};
 
     let mut local = LocalConfig {
@@ -130,15 +157,15 @@ async fn local(config: LlmConfig, models: PathBuf) -> Result<Arc<dyn ChatModel>,
         ..LocalConfig::default()
     };
     local.context = config.context_window.unwrap_or(local.context);
-    let path = weights_of(&models, &config.model)
+    let path = weights_of(models, &config.model)
         .ok_or_else(|| format!("run `tmem models pull {}`", config.model))?;
     let load = move || LocalModel::load(&path, &local);
     let loaded = tokio::task::spawn_blocking(load)
         .await
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| crate::error::chain(&error))?;
     loaded
         .map(|model| Arc::new(model) as Arc<dyn ChatModel>)
-        .map_err(|error| error.to_string())
+        .map_err(|error| crate::error::chain(&error))
 }
 
 /// The weights of that name in the models folder, or at that path.
@@ -154,19 +181,45 @@ pub(crate) fn weights_of(models: &Path, name: &str) -> Option<PathBuf> {
 }
 
 #[cfg(not(feature = "local"))]
-async fn local(_config: LlmConfig, _models: PathBuf) -> Result<Arc<dyn ChatModel>, String> {
+async fn local(_config: LlmConfig, _models: &Path) -> Result<Arc<dyn ChatModel>, String> {
     Err("this build has no embedded one; set [llm] kind = \"openai\" and base_url".to_owned())
 }
 
 #[cfg(feature = "http")]
-fn openai(config: LlmConfig) -> Result<Arc<dyn ChatModel>, String> {
-    let client = tmem_http::Client::new(super::endpoint::of_llm(&config));
-    let client = client.map_err(|error| error.to_string())?;
+fn openai(config: LlmConfig, sources: &Sources) -> Result<Arc<dyn ChatModel>, String> {
+    let client = sources.clients.of(super::endpoint::of_llm(&config))?;
     let model = tmem_llm::OpenAiModel::new(client, config.model);
     Ok(Arc::new(model.with_context_window(config.context_window)))
 }
 
 #[cfg(not(feature = "http"))]
-fn openai(_config: LlmConfig) -> Result<Arc<dyn ChatModel>, String> {
+fn openai(_config: LlmConfig, _sources: &Sources) -> Result<Arc<dyn ChatModel>, String> {
     Err("this build cannot reach endpoints: it lacks the feature `http`".to_owned())
+}
+
+#[cfg(all(test, feature = "http"))]
+mod tests {
+    use super::*;
+    use crate::shelf::Shelf;
+    use crate::tmem::Access;
+
+    #[tokio::test]
+    async fn stages_with_equal_settings_share_a_model() {
+        let text = "[llm]\nkind = 'openai'\nmodel = 'm'\nbase_url = 'http://h'\n\
+            [llm.stages.items]\nmodel = 'm'\n[llm.stages.answer]\nmodel = 'big'\n\
+            [llm.stages.personas]\nmodel = 'big'";
+        let mut options = Options::new("nowhere");
+        options.access = Access::Scratch;
+        options.config = crate::Layers::new()
+            .text("test", text)
+            .resolve()
+            .expect("valid");
+        let shelf = Arc::new(Shelf::open(&options).expect("nothing is needed"));
+        let services = Services::new(&options, Injected::default(), &shelf).expect("settings");
+        let router = routed(&services).await.expect("nothing is asked");
+        let stage = |name| &router.by_prompt[name];
+        assert!(Arc::ptr_eq(stage("items"), &router.usual));
+        assert!(Arc::ptr_eq(stage("answer"), stage("personas")));
+        assert_eq!((router.usual.name(), stage("answer").name()), ("m", "big"));
+    }
 }

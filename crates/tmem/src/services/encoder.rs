@@ -1,10 +1,11 @@
 //! The encoder that the settings name.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use tmem_embed::{Encoder, EncoderSpec, HashEncoder, RecordedEncoder};
 
+use super::Services;
 use crate::config::{EmbedConfig, EmbedKind};
 use crate::error::TmemError;
 
@@ -58,42 +59,46 @@ pub(super) fn recorded(calls: &Path) -> Result<Option<Arc<dyn Encoder>>, TmemErr
 }
 
 /// The encoder, or why there is none, with the way out.
-pub(super) async fn load(config: EmbedConfig, models: PathBuf) -> Result<Arc<dyn Encoder>, String> {
+pub(super) async fn load(services: &Services) -> Result<Arc<dyn Encoder>, String> {
+    let config = &services.config.embed;
     match config.kind {
         EmbedKind::None => Err("the settings name no encoder ([embed] kind = \"none\")".to_owned()),
-        EmbedKind::Hash => Ok(Arc::new(hash(&config))),
-        EmbedKind::Onnx => onnx(config, models).await,
-        EmbedKind::OpenAi => http(&config),
+        EmbedKind::Hash => Ok(Arc::new(hash(config))),
+        EmbedKind::Onnx => onnx(config, &services.sources.models).await,
+        EmbedKind::OpenAi => http(services),
     }
 }
 
 #[cfg(feature = "onnx")]
-async fn onnx(config: EmbedConfig, models: PathBuf) -> Result<Arc<dyn Encoder>, String> {
+async fn onnx(config: &EmbedConfig, models: &Path) -> Result<Arc<dyn Encoder>, String> {
     use tmem_embed::{OnnxEncoder, OnnxFiles};
 
-    let spec = spec(&config).expect("an ONNX encoder has a spec");
-    let files = OnnxFiles::in_models(&models, &spec.model);
+    let spec = spec(config).expect("an ONNX encoder has a spec");
+    let files = OnnxFiles::in_models(models, &spec.model);
     let load = move || OnnxEncoder::load(&files, spec);
     let loaded = tokio::task::spawn_blocking(load)
         .await
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| crate::error::chain(&error))?;
     loaded
         .map(|encoder| Arc::new(encoder) as Arc<dyn Encoder>)
-        .map_err(|error| error.to_string())
+        .map_err(|error| crate::error::chain(&error))
 }
 
 #[cfg(not(feature = "onnx"))]
-async fn onnx(_config: EmbedConfig, _models: PathBuf) -> Result<Arc<dyn Encoder>, String> {
+async fn onnx(_config: &EmbedConfig, _models: &Path) -> Result<Arc<dyn Encoder>, String> {
     Err("this build runs no ONNX models: it lacks the feature `onnx`".to_owned())
 }
 
 #[cfg(feature = "http")]
-fn http(config: &EmbedConfig) -> Result<Arc<dyn Encoder>, String> {
+fn http(services: &Services) -> Result<Arc<dyn Encoder>, String> {
     use tmem_embed::{HttpEncoder, HttpOptions};
 
+    let config = &services.config.embed;
     let spec = spec(config).expect("an endpoint's encoder has a spec");
-    let client = tmem_http::Client::new(super::endpoint::of_encoder(config));
-    let client = client.map_err(|error| error.to_string())?;
+    let client = services
+        .sources
+        .clients
+        .of(super::endpoint::of_encoder(config))?;
     let options = HttpOptions {
         batch: config.batch,
         send_dimensions: config.dimensions.is_some(),
@@ -102,6 +107,6 @@ fn http(config: &EmbedConfig) -> Result<Arc<dyn Encoder>, String> {
 }
 
 #[cfg(not(feature = "http"))]
-fn http(_config: &EmbedConfig) -> Result<Arc<dyn Encoder>, String> {
+fn http(_services: &Services) -> Result<Arc<dyn Encoder>, String> {
     Err("this build cannot reach endpoints: it lacks the feature `http`".to_owned())
 }

@@ -1,15 +1,20 @@
-//! The demo: from a fresh clone to three explained answers, in one command.
+//! The demo: from a fresh clone to answers with their reasons, in one command.
+
+mod asked;
+mod compare;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::shell;
 
-/// A line each. The last one shares no word with the turns that answer it.
-pub(crate) const QUESTIONS: &str = include_str!("../../fixtures/demo/questions.txt");
+pub(crate) use asked::Asked;
+
+/// Settings of the demo's memory.
+pub(crate) const SETTINGS: &str = "fixtures/demo/tmem.toml";
 
 /// What the embedded run needs, as `tmem models list` names it.
 const MODELS: [&str; 3] = ["onnxruntime", "all-MiniLM-L6-v2", "qwen2.5-coder-1.5b"];
@@ -20,7 +25,7 @@ pub(crate) struct Args {
     #[arg(long)]
     recorded: bool,
     /// Use only the first N turns of the conversation.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "recorded")]
     turns: Option<usize>,
     /// Where the demo's memory goes; it is made anew.
     #[arg(long, value_name = "DIR", default_value = "target/demo")]
@@ -30,17 +35,16 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     shell::cargo(["build", "--package", "tmem-cli"].map(str::to_owned))?;
     let recorded = args.recorded || !models_are_here()?;
+    ensure!(
+        !recorded || args.turns.is_none(),
+        "the recorded replies are those to the whole conversation: leave out --turns"
+    );
     let demo = Demo::new(&args.data, recorded)?;
     demo.build(args.turns)?;
-    QUESTIONS
-        .lines()
-        .try_for_each(|question| demo.ask(question))?;
-    println!("\nThe memory is in {}; ask it more:", args.data.display());
-    println!(
-        "  {} --data {} ask \"…\" --explain",
-        shell::binary("tmem").display(),
-        args.data.display()
-    );
+    let asked = Asked::all();
+    asked.iter().try_for_each(|asked| demo.ask(asked))?;
+    demo.compare(asked.last().context("the demo asks nothing")?)?;
+    demo.farewell(&args.data);
     Ok(())
 }
 
@@ -67,6 +71,7 @@ impl Demo {
             fs::remove_dir_all(&data).with_context(|| format!("clearing {}", data.display()))?;
         }
         fs::create_dir_all(&data)?;
+        fs::copy(shell::root().join(SETTINGS), data.join("tmem.toml"))?;
         Ok(Self { data, recorded })
     }
 
@@ -85,9 +90,35 @@ impl Demo {
         )
     }
 
-    fn ask(&self, question: &str) -> Result<()> {
-        println!("\n$ tmem ask {question:?} --explain");
-        shell::run(self.tmem().args(["ask", question, "--explain"]))
+    fn ask(&self, asked: &Asked) -> Result<()> {
+        let (text, rest) = (asked.text, &asked.args()[1..]);
+        let command = format!("tmem ask {text:?} {}", rest.join(" "));
+        println!("\n$ {}", command.trim_end());
+        shell::run(self.tmem().arg("ask").args(asked.args()))
+    }
+
+    fn compare(&self, asked: &Asked) -> Result<()> {
+        let recall = || {
+            let mut recall = self.tmem();
+            recall.arg("recall").args(asked.args());
+            recall
+        };
+        println!("\nScenes that triggers brought in for that question:");
+        compare::lines(recall)?
+            .iter()
+            .for_each(|line| println!("{line}"));
+        Ok(())
+    }
+
+    /// What to do next; a recording has replies to nothing but what was just asked.
+    fn farewell(&self, data: &Path) {
+        let (tmem, data) = (shell::binary("tmem"), data.display());
+        let (invitation, command) = match self.recorded {
+            true => ("see what it expects to be asked", "show triggers"),
+            false => ("ask it more", "ask \"…\" --explain"),
+        };
+        println!("\nThe memory is in {data}; {invitation}:");
+        println!("  {} --data {data} {command}", tmem.display());
     }
 
     fn tmem(&self) -> Command {

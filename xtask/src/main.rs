@@ -13,6 +13,7 @@ mod ci;
 mod demo;
 mod layers;
 mod shell;
+mod small;
 
 #[cfg(feature = "bench")]
 mod bench;
@@ -31,7 +32,7 @@ use clap::Parser;
     version
 )]
 enum Task {
-    /// Fetch models, build the memory of an invented conversation, ask it three questions.
+    /// Fetch models, build the memory of an invented conversation, ask it questions.
     #[command(after_help = "Example: cargo xtask demo --recorded")]
     Demo(demo::Args),
     /// What CI runs, in its order: format, clippy, features alone, layers, tests, doc tests.
@@ -51,6 +52,9 @@ enum Task {
     /// What construction costs by stage, and what one more session costs in memories of any size.
     #[command(disable_help_flag = true)]
     BenchScale(shell::Passed),
+    /// What embedded models make of the demo's conversation: quality and time.
+    #[command(after_help = "Example: cargo xtask bench-small models/*.gguf --answers")]
+    BenchSmall(small::Args),
     /// For maintainers: record the vectors and answers that `demo --recorded` replays.
     #[command(disable_help_flag = true)]
     RecordDemo(shell::Passed),
@@ -69,6 +73,7 @@ fn main() -> Result<()> {
         Task::BenchLocomoPlus(args) => bench("bench-locomo-plus", &args),
         Task::BenchLongmemeval(args) => bench("bench-longmemeval", &args),
         Task::BenchScale(args) => bench(SCALE, &args),
+        Task::BenchSmall(args) => small::run(&args),
         Task::RecordDemo(args) => bench(RECORD, &args),
     }
 }

@@ -20,7 +20,8 @@ use tmem::llm::{Call, LlmError};
 use tmem::model::ConversationId;
 use tmem::{Access, BuildOptions, Layers, Options, Question, Tmem, TmemError};
 
-use crate::{demo, shell};
+use crate::demo::{self, Asked};
+use crate::shell;
 
 /// The prompt whose calls are recorded last.
 const ANSWER: &str = "answer";
@@ -100,7 +101,8 @@ impl Place {
     fn options(&self, folder: &str) -> Result<Options> {
         let mut options = Options::new(self.scratch.join(folder));
         options.access = Access::Write;
-        options.config = Layers::new().replayed(true).resolve()?;
+        let settings = Layers::new().file(&shell::root().join(demo::SETTINGS))?;
+        options.config = settings.replayed(true).resolve()?;
         Ok(options)
     }
 
@@ -131,8 +133,8 @@ async fn record_vectors(place: &Place, models: &Path) -> Result<()> {
         .encoder(noting.clone())
         .open()?;
     build(&tmem).await?;
-    for question in demo::QUESTIONS.lines() {
-        tmem.recall(&Question::new(question), &tmem.config().retrieve)
+    for asked in Asked::all() {
+        tmem.recall(&question(asked)?, &tmem.config().retrieve)
             .await?;
     }
     let noted = noting.noted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -213,16 +215,21 @@ fn asking(place: &Place, model: String) -> Result<Tmem> {
     Ok(Tmem::builder(options).encoder(encoder).open()?)
 }
 
+fn question(asked: Asked) -> Result<Question> {
+    let mut question = Question::new(asked.text);
+    question.speaker = asked.speaker.map(str::to_owned);
+    question.at = asked.at.map(str::parse).transpose()?;
+    Ok(question)
+}
+
 /// The calls that the questions lead to, a line each.
 async fn ask(tmem: &Tmem) -> Result<Vec<String>> {
-    for question in demo::QUESTIONS.lines() {
-        match tmem
-            .answer(&Question::new(question), &tmem.config().retrieve)
-            .await
-        {
+    for asked in Asked::all() {
+        let question = question(asked)?;
+        match tmem.answer(&question, &tmem.config().retrieve).await {
             Err(TmemError::Llm(LlmError::Pending(_))) => {}
             Err(error) => return Err(error.into()),
-            Ok(_) => bail!("{question:?} leads to no call: nothing was recalled"),
+            Ok(_) => bail!("{asked:?} leads to no call: nothing was recalled"),
         }
     }
     Ok(tmem.batch_export()?.0.lines().map(str::to_owned).collect())

@@ -275,7 +275,7 @@ impl Caps {
             item_triggers: 260,
             scene_triggers: 160,
             personas: 90,
-            answer: 120,
+            answer: 80,
         }
     }
 }

@@ -122,7 +122,10 @@ impl Ui {
             *last = Some(Instant::now());
             let open = tasks.iter().filter(|(_, task)| task.done < task.total);
             let said = open.map(|(name, task)| format!("{name} {}/{}", task.done, task.total));
-            line(&said.collect::<Vec<_>>().join(", "));
+            let said: Vec<String> = said.collect();
+            if !said.is_empty() {
+                line(&said.join(", "));
+            }
         }
     }
 }

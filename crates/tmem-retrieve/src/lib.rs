@@ -18,6 +18,7 @@ pub mod query;
 pub mod trace;
 
 mod assemble;
+mod brief;
 mod budget;
 mod cascade;
 mod escape;

@@ -148,7 +148,7 @@ impl Ids {
 }
 
 /// From when or until when an item holds, if it is part of a change.
-fn holds(validity: &Validity) -> String {
+pub(crate) fn holds(validity: &Validity) -> String {
     let date = |word: &str, at: Option<DateTime>| at.map(|at| format!(" ({word} {})", at.date()));
     match validity {
         Validity {

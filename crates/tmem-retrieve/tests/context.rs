@@ -42,6 +42,34 @@ fn scenes_are_dated_turns_carry_ids_and_facts_their_sources() {
 }
 
 #[test]
+fn small_models_see_scenes_bare_and_what_bears_on_the_question_last() {
+    let config = RetrieveConfig {
+        trigger_items: 0,
+        ..small()
+    };
+    let recall = World::of(&[kitchen()]).recall(&query("Who dines with the fern?"), &config);
+    expect![[r#"
+        On 2024-03-02
+        Rosa: I water the fern every morning
+        Tom: It grew two leaves
+
+        Also known:
+        On 2024-03-07
+        Rosa: The prawns put me in hospital
+        Tom: A shellfish allergy is no joke"#]]
+    .assert_eq(&recall.context.render_brief());
+    let facts = Context {
+        scenes: Vec::new(),
+        ..recall.context.clone()
+    };
+    let brief = facts.render_brief();
+    assert!(
+        brief.starts_with("The bus pass of Rosa expired\n"),
+        "{brief}"
+    );
+}
+
+#[test]
 fn a_long_association_is_shown_as_its_summary() {
     let config = RetrieveConfig {
         raw_limit: 0,

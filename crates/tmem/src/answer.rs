@@ -1,9 +1,11 @@
 //! Answering from recalled evidence, with the turns that an answer rests on.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 use tmem_llm::{ChatModel, Finish, LlmError, Reply};
 use tmem_model::{SceneId, TurnId, text};
-use tmem_retrieve::{Context, RetrieveConfig};
+use tmem_retrieve::{Context, RetrieveConfig, SceneEvidence, TurnEvidence};
 
 use crate::error::TmemError;
 use crate::firings;
@@ -16,6 +18,9 @@ const NOTHING: &str = "There is nothing in memory about that.";
 /// Evidence that suits a hosted model, and an embedded one (tokens).
 const USUAL: usize = 6_000;
 const SMALL: usize = 600;
+
+/// Most turns that an answer without labels is traced to (count).
+const TRACED: usize = 2;
 
 /// Room for the instructions and personas, which stand outside the evidence (tokens).
 const AROUND: usize = 1_500;
@@ -97,12 +102,20 @@ impl Tmem {
         recalled: &Recalled,
         room: usize,
     ) -> Result<String, TmemError> {
-        let evidence = recalled.context.render();
-        let evidence = cut(&evidence, room + AROUND / 2);
         let (build, prompts) = (&self.config().build, self.prompts());
+        let (small, context) = (build.short_prompts, &recalled.context);
+        let evidence = match small {
+            true => context.render_brief(),
+            false => context.render(),
+        };
+        let evidence = cut(&evidence, room + AROUND / 2);
         let request = tmem_build::answer(&question.text, evidence, question.at, build, prompts);
         let reply = model.complete(&request).await?;
-        Ok(said(&request.prompt.name, model.name(), reply)?)
+        let text = said(&request.prompt.name, model.name(), reply)?;
+        Ok(match small {
+            true => traced(&text, &question.text, context),
+            false => text,
+        })
     }
 
     /// How much evidence fits: what the settings allow, and what the model's window leaves.
@@ -136,6 +149,30 @@ fn said(prompt: &str, model: &str, reply: Reply) -> Result<String, LlmError> {
             finish,
         }),
         _ => Ok(text),
+    }
+}
+
+/// A small model's answer with the labels of the turns whose words it repeats and the question does
+/// not have; left to itself it labels at random.
+fn traced(answer: &str, question: &str, context: &Context) -> String {
+    let asked = text::terms(question);
+    let mut own = text::terms(answer);
+    own.retain(|term| !asked.contains(term));
+    let raw = context.scenes.iter().flat_map(SceneEvidence::raw_turns);
+    let shared = |turn: &TurnEvidence| {
+        let said = text::terms(&turn.text);
+        own.iter().filter(|term| said.contains(term)).count()
+    };
+    let turns = raw
+        .chain(&context.turns)
+        .map(|turn| (shared(turn), &turn.id));
+    let mut turns: Vec<(usize, &TurnId)> = turns.filter(|(shared, _)| *shared > 0).collect();
+    turns.sort_by_key(|(shared, _)| Reverse(*shared));
+    turns.truncate(TRACED);
+    let labels: Vec<String> = turns.iter().map(|(_, id)| id.to_string()).collect();
+    match labels.is_empty() {
+        true => answer.to_owned(),
+        false => format!("{answer} [{}]", labels.join(", ")),
     }
 }
 
@@ -175,5 +212,52 @@ impl Cited {
             (None, Some(scene)) if !self.scenes.contains(scene) => self.scenes.push(scene.clone()),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tmem_model::ConversationId;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(answer: &str, expected: &str) {
+        let ana = ConversationId::new("ana").expect("an id");
+        let turn = |(id, text): (&str, &str)| TurnEvidence {
+            id: TurnId::new(&ana, id).expect("an id"),
+            speaker: "Ana".to_owned(),
+            text: text.to_owned(),
+            at: None,
+        };
+        let said = [
+            ("D1:1", "The ferry to Porto is late."),
+            ("D1:2", "Ines drove the green ferry into the pier."),
+            ("D1:3", "What a day."),
+        ];
+        let context = Context {
+            turns: said.into_iter().map(turn).collect(),
+            ..Context::default()
+        };
+        assert_eq!(
+            traced(answer, "Who drove into the pier?", &context),
+            expected
+        );
+    }
+
+    #[test]
+    fn an_answer_is_traced_to_the_turns_whose_words_it_repeats() {
+        check(
+            "Ines, with the ferry.",
+            "Ines, with the ferry. [ana/D1:2, ana/D1:1]",
+        );
+    }
+
+    #[test]
+    fn words_of_the_question_trace_to_nothing() {
+        check(
+            "Somebody drove into the pier.",
+            "Somebody drove into the pier.",
+        );
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tmem::model::text::terms;
 use tmem::model::{ConversationId, Turn};
+use tmem::retrieve::{RetrieveConfig, Switch};
 use tmem::{Access, Answer, BuildOptions, Layers, Options, Question, Summary, Tmem};
 
 fn fixture(name: &str) -> PathBuf {
@@ -17,15 +18,35 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(fixture(name)).expect("a fixture")
 }
 
-fn questions() -> Vec<String> {
-    read("questions.txt").lines().map(str::to_owned).collect()
+/// The questions, a line each: `[2026-05-01] Mara: Where is it?`, date and speaker optional.
+fn questions() -> Vec<Question> {
+    read("questions.txt").lines().map(question).collect()
+}
+
+fn question(line: &str) -> Question {
+    let dated = line
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "));
+    let (at, rest) = dated.map_or((None, line), |(at, rest)| (Some(at), rest));
+    let spoken = rest.split_once(": ");
+    let (speaker, text) = spoken.map_or((None, rest), |(name, text)| (Some(name), text));
+    let mut question = Question::new(text);
+    question.at = at.map(|at| at.parse().expect("a date"));
+    question.speaker = speaker.map(str::to_owned);
+    question
+}
+
+/// The question that only triggers can answer.
+fn last() -> Question {
+    questions().pop().expect("some questions")
 }
 
 /// The demo's memory in `folder`, built from the recording alone.
 async fn replayed(folder: &Path) -> (Tmem, Summary) {
     let mut options = Options::new(folder);
     options.access = Access::Write;
-    options.config = Layers::new().replayed(true).resolve().expect("settings");
+    let settings = Layers::new().file(&fixture("tmem.toml")).expect("a file");
+    options.config = settings.replayed(true).resolve().expect("settings");
     options.replay = Some(fixture("replies.jsonl"));
     options.models = Some(folder.join("no models"));
     let tmem = Tmem::open(options).expect("a memory");
@@ -43,10 +64,8 @@ async fn replayed(folder: &Path) -> (Tmem, Summary) {
     (tmem, summary)
 }
 
-async fn answered(tmem: &Tmem, question: &str) -> Answer {
-    let answer = tmem
-        .answer(&Question::new(question), &tmem.config().retrieve)
-        .await;
+async fn answered(tmem: &Tmem, question: &Question) -> Answer {
+    let answer = tmem.answer(question, &tmem.config().retrieve).await;
     answer.expect("a recorded answer; `cargo xtask record-demo` renews the recording")
 }
 
@@ -69,20 +88,22 @@ async fn the_recording_builds_the_whole_memory() {
     assert_eq!(summary.notes, Vec::<String>::new());
     assert_eq!((total.failed, total.refused, total.pending), (0, 0, 0));
     let memory = tmem.memory();
-    assert_eq!((memory.scenes().count(), memory.items().count()), (6, 20));
+    assert_eq!((memory.scenes().count(), memory.items().count()), (9, 29));
 }
 
 #[tokio::test]
 async fn every_question_is_answered_with_turns_as_evidence() {
     let folder = tempfile::tempdir().expect("a folder");
     let (tmem, _) = replayed(folder.path()).await;
-    for (question, word) in questions().iter().zip(["Monday", "Juno", "elevator"]) {
+    let words = ["Juno", "Canal Street", "train station", "smell nothing"];
+    assert_eq!(questions().len(), words.len());
+    for (question, word) in questions().iter().zip(words) {
         let answer = answered(&tmem, question).await;
-        assert_eq!(answer.recalled.notes, Vec::<String>::new(), "{question}");
+        assert_eq!(answer.recalled.notes, Vec::<String>::new(), "{question:?}");
         let turns = cited(&tmem, &answer);
         assert!(
             turns.iter().any(|turn| turn.text.contains(word)),
-            "{question}: {turns:?}"
+            "{question:?}: {turns:?}"
         );
     }
 }
@@ -91,13 +112,40 @@ async fn every_question_is_answered_with_turns_as_evidence() {
 async fn the_last_question_shares_no_word_with_the_turns_that_answer_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let (tmem, _) = replayed(folder.path()).await;
-    let question = questions().pop().expect("three questions");
-    let asked: BTreeSet<String> = terms(&question).into_iter().collect();
-    let answer = answered(&tmem, &question).await;
+    let asked: BTreeSet<String> = terms(&last().text).into_iter().collect();
+    let answer = answered(&tmem, &last()).await;
     let turns = cited(&tmem, &answer);
     assert!(!turns.is_empty());
     for turn in turns {
         let said: BTreeSet<String> = terms(&turn.text).into_iter().collect();
         assert_eq!(asked.intersection(&said).count(), 0, "{}", turn.text);
     }
+}
+
+#[tokio::test]
+async fn triggers_alone_reach_the_scene_that_answers_the_last_question() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (tmem, _) = replayed(folder.path()).await;
+    let with = tmem.config().retrieve.clone();
+    let without = RetrieveConfig {
+        top_scenes: with.top_scenes + with.associative_scenes,
+        associative_scenes: 0,
+        item_triggers: false,
+        ..with.clone().without(Switch::SceneAndHorizonTriggers)
+    };
+    let (reached, missed) = (
+        evidence(&tmem, &with).await,
+        evidence(&tmem, &without).await,
+    );
+    assert!(reached.contains("smell nothing"), "{reached}");
+    assert!(
+        !missed.contains("smell") && !missed.contains("fever"),
+        "{missed}"
+    );
+}
+
+/// What the answering model would see of the last question's evidence.
+async fn evidence(tmem: &Tmem, config: &RetrieveConfig) -> String {
+    let recalled = tmem.recall(&last(), config).await.expect("a recall");
+    recalled.context.render()
 }

@@ -86,7 +86,10 @@ pub(crate) async fn work(tmem: &Tmem, order: &Order, ui: &Ui) -> Result<Built> {
     let summary = tmem.build(&options, &|event| ui.event(event)).await;
     watch.abort();
     ui.finish();
-    Ok(Built(summary?))
+    Ok(Built {
+        summary: summary?,
+        memory: sizes(tmem),
+    })
 }
 
 async fn interrupted(stop: tmem::Stop) {
@@ -140,12 +143,27 @@ fn estimate_lines(estimate: &Estimate) -> Vec<String> {
     lines
 }
 
-/// What a build did.
-pub(crate) struct Built(Summary);
+/// What is in the memory now, for a person.
+fn sizes(tmem: &Tmem) -> String {
+    let memory = tmem.memory();
+    let of_items = memory.items().map(|item| item.triggers.len());
+    let of_scenes = memory
+        .scenes()
+        .map(|scene| usize::from(scene.scene_trigger.is_some()) + scene.horizon_triggers.len());
+    let triggers: usize = of_items.chain(of_scenes).sum();
+    let (scenes, items) = (memory.scenes().count(), memory.items().count());
+    format!("the memory holds {scenes} scenes and {items} facts, reached by {triggers} triggers")
+}
+
+/// What a build did, and what the memory holds after it.
+pub(crate) struct Built {
+    summary: Summary,
+    memory: String,
+}
 
 impl Built {
     pub(crate) fn exit(&self) -> Exit {
-        if self.0.is_complete() {
+        if self.summary.is_complete() {
             Exit::Done
         } else {
             Exit::Unfinished
@@ -153,31 +171,36 @@ impl Built {
     }
 
     pub(crate) fn json(&self) -> Value {
-        json!(self.0)
+        json!(self.summary)
     }
 
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut lines = vec![self.tally()];
-        lines.extend(self.0.problems.iter().take(SHOWN).map(problem));
-        let more = self.0.problems.len().saturating_sub(SHOWN);
+        let mut lines = vec![self.tally(), self.memory.clone()];
+        lines.extend(self.summary.problems.iter().take(SHOWN).map(problem));
+        let more = self.summary.problems.len().saturating_sub(SHOWN);
         lines.extend((more > 0).then(|| format!("  and {more} more: `tmem show jobs`")));
         lines.extend(self.is_stuck().then(|| RETRY.to_owned()));
-        lines.extend(holes(self.0.holes));
-        lines.extend(self.0.notes.iter().map(|note| format!("note: {note}")));
-        lines.extend(self.0.stopped.map(|why| stopped(why).to_owned()));
+        lines.extend(holes(self.summary.holes));
+        lines.extend(
+            self.summary
+                .notes
+                .iter()
+                .map(|note| format!("note: {note}")),
+        );
+        lines.extend(self.summary.stopped.map(|why| stopped(why).to_owned()));
         lines
     }
 
     /// Whether something is left that the next build does not try by itself.
     fn is_stuck(&self) -> bool {
-        let mut problems = self.0.problems.iter();
+        let mut problems = self.summary.problems.iter();
         problems.any(|problem| problem.state != JobState::Pending)
     }
 
     fn tally(&self) -> String {
-        let total = self.0.total();
+        let total = self.summary.total();
         let parts = [
-            (total.done, "done"),
+            (total.done, "steps done"),
             (total.failed, "failed"),
             (total.refused, "refused"),
             (total.pending, "pending"),

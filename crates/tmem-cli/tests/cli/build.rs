@@ -28,7 +28,8 @@ fn a_conversation_is_built_asked_and_counted() {
     home.run(&["add", "garden.txt"])
         .exits(0)
         .says("6 turns stored")
-        .says("built:");
+        .says("built:")
+        .says("the memory holds 2 scenes");
     let scenes = home.run(&["show", "scenes", "--json"]).exits(0).json();
     assert_eq!(scenes.as_array().unwrap().len(), 2, "{scenes}");
     home.run(&["show", "items"]).exits(0).says("garden/i0001");

@@ -13,7 +13,7 @@ use tmem_build::{
     BuildConfig, Inputs, Jobs, Step, Vectors, accept, ask, flush, flush_after, plan, retry, wanted,
 };
 use tmem_llm::ChatModel;
-use tmem_model::{Change, ConversationId, JobKey, JobState, Memory, Stage, TurnId};
+use tmem_model::{Change, ConversationId, Item, JobKey, JobState, Memory, Stage, TurnId};
 
 use crate::coverage::Coverage;
 use crate::error::TmemError;
@@ -81,6 +81,7 @@ impl Tmem {
     ) -> Result<Summary, TmemError> {
         self.check_encoder().await?;
         self.mark(options)?;
+        let superseded = superseded(&self.memory());
         let mut run = Run::new(self, options, listener);
         if run.has_work() {
             run.model = Some(self.chat().await?);
@@ -93,6 +94,7 @@ impl Tmem {
         self.refuse_hubs().await?;
         let (memory, jobs) = self.snapshot();
         summary.problems = unfinished(&jobs);
+        summary.superseded = self::superseded(&memory).saturating_sub(superseded);
         summary.holes = Coverage::of(&memory, &jobs).holes;
         summary.notes.extend(self.embed(listener).await?);
         Ok(summary)
@@ -128,6 +130,12 @@ impl Tmem {
         let older = newest::older(&memory, id, self.config().build.gap_hours);
         older.into_iter().map(|turn| turn.id.clone()).collect()
     }
+}
+
+/// How many items later ones put out of date.
+pub(crate) fn superseded(memory: &Memory) -> usize {
+    let later = |item: &&Item| memory.superseding(&item.id).next().is_some();
+    memory.items().filter(later).count()
 }
 
 pub(crate) fn unfinished(jobs: &Jobs) -> Vec<Problem> {

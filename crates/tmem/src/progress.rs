@@ -81,6 +81,8 @@ pub struct Summary {
     /// How many scenes, items and topics the work is over on and has left bare (see
     /// [`Coverage::holes`](crate::Coverage::holes)), of this build and of earlier ones.
     pub holes: usize,
+    /// How many items this build put out of date.
+    pub superseded: usize,
     /// Why it ended early, if it did.
     pub stopped: Option<Stopped>,
     /// What else is worth knowing.

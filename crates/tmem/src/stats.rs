@@ -7,6 +7,7 @@ use tmem_build::Jobs;
 use tmem_index::{Host, Indices, Vector, View, rows};
 use tmem_model::{JobState, Memory, TurnId};
 
+use crate::build::superseded;
 use crate::coverage::Coverage;
 use crate::error::TmemError;
 use crate::indexed::Indexed;
@@ -51,6 +52,8 @@ pub struct Counts {
     pub topics: usize,
     /// Items.
     pub items: usize,
+    /// Items that later ones put out of date.
+    pub superseded: usize,
     /// Personas.
     pub personas: usize,
     /// Triggers of items.
@@ -141,6 +144,7 @@ fn counts(memory: &Memory) -> Counts {
         scenes: memory.scenes().count(),
         topics: memory.topics().count(),
         items: memory.items().count(),
+        superseded: superseded(memory),
         personas: memory.personas().count(),
         item_triggers: memory.items().map(|item| item.triggers.len()).sum(),
         scene_triggers: memory

@@ -180,6 +180,9 @@ impl Built {
         let more = self.summary.problems.len().saturating_sub(SHOWN);
         lines.extend((more > 0).then(|| format!("  and {more} more: `tmem show jobs`")));
         lines.extend(self.is_stuck().then(|| RETRY.to_owned()));
+        let superseded = self.summary.superseded;
+        let out_of_date = || format!("{} put out of date", counted(superseded, "fact"));
+        lines.extend((superseded > 0).then(out_of_date));
         lines.extend(holes(self.summary.holes));
         lines.extend(
             self.summary

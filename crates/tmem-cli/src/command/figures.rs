@@ -33,7 +33,11 @@ fn lines(stats: &Stats) -> Vec<String> {
         ),
         row(counts.scenes, "scene", ""),
         row(counts.topics, "topic", ""),
-        row(counts.items, "item", ""),
+        row(
+            counts.items,
+            "item",
+            &format!(", {} out of date", counts.superseded),
+        ),
         row(counts.personas, "persona", ""),
         row(
             triggers,

@@ -143,6 +143,7 @@ fn what_changed_is_told_with_its_dates_and_as_of_an_earlier_day_it_still_holds()
         .exits(0)
         .says("i0002 in its place since 2024-06-10")
         .says("in place of i0001 since 2024-06-10");
+    home.run(&["stats"]).says("2 items, 1 out of date");
     home.run(&["forget", "--item", "moves/i0001"]).exits(0);
     home.run(&["show", "items"])
         .exits(0)

@@ -1,7 +1,6 @@
 //! What CI runs, in its order. Each step is a command that a person can type as well.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
@@ -83,10 +82,8 @@ fn features() -> Result<()> {
 
 /// Packages of the workspace with their features.
 fn packages() -> Result<BTreeMap<String, Vec<String>>> {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(shell::root());
+    let mut cargo = shell::cargo_command();
+    cargo.args(["metadata", "--no-deps", "--format-version", "1"]);
     let metadata: serde_json::Value = serde_json::from_slice(&cargo.output()?.stdout)?;
     let packages = metadata["packages"]
         .as_array()

@@ -100,10 +100,7 @@ fn bench(name: &str, args: &shell::Passed) -> Result<()> {
         "--",
         name,
     ];
-    let status = std::process::Command::new(env!("CARGO"))
-        .args(xtask)
-        .args(&args.rest)
-        .current_dir(shell::root())
-        .status()?;
+    let mut cargo = shell::cargo_command();
+    let status = cargo.args(xtask).args(&args.rest).status()?;
     std::process::exit(status.code().unwrap_or(1));
 }

@@ -23,8 +23,26 @@ pub(crate) fn root() -> PathBuf {
 
 /// Runs cargo in the workspace's root; its output goes to the terminal.
 pub(crate) fn cargo(args: impl IntoIterator<Item = String>) -> Result<()> {
-    let args: Vec<String> = args.into_iter().collect();
-    run(Command::new(env!("CARGO")).args(&args).current_dir(root()))
+    run(cargo_command().args(args))
+}
+
+/// Cargo in the workspace's root, without what `cargo run` tells this program of its own package:
+/// build scripts that look at that would build their crates anew.
+pub(crate) fn cargo_command() -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root());
+    let own = std::env::vars_os().map(|(name, _)| name);
+    for name in own.filter(|name| name.to_string_lossy().starts_with("CARGO_PKG_")) {
+        cargo.env_remove(name);
+    }
+    for name in [
+        "CARGO_MANIFEST_DIR",
+        "CARGO_MANIFEST_PATH",
+        "CARGO_MANIFEST_LINKS",
+    ] {
+        cargo.env_remove(name);
+    }
+    cargo
 }
 
 /// Runs a command and fails with its text if it does.

@@ -28,6 +28,7 @@ fn schemas(config: BuildConfig) -> Vec<ReplySchema> {
 fn every_schema_is_strict_and_every_text_and_list_is_bounded() {
     let small = BuildConfig {
         segmenter: Segmenter::Model,
+        personas: true,
         ..BuildConfig::small()
     };
     for config in [BuildConfig::default(), small] {

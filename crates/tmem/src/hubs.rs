@@ -28,35 +28,16 @@ impl Tmem {
     pub(crate) async fn refuse_hubs(&self) -> Result<(), TmemError> {
         let (memory, jobs) = self.snapshot();
         let written = unmeasured(&jobs);
-        let background = &self.config().index.background;
-        let turns: Vec<Host> = memory
-            .all_turns()
-            .map(|turn| Host::Turn(turn.id.clone()))
-            .collect();
-        let Ok(encoder) = self.services.encoder().await else {
-            return Ok(());
-        };
-        if written.is_empty() || turns.len() < 2 * background.neighbours.max(1) {
+        let neighbours = self.config().index.background.neighbours;
+        let enough = memory.all_turns().nth(2 * neighbours.max(1) - 1).is_some();
+        if written.is_empty() || !enough {
             return Ok(());
         }
-        let sample = spaced(turns.len(), background.sample).into_iter();
-        let hosts: Vec<Host> = sample
-            .map(|at| turns[at].clone())
-            .chain(written.keys().cloned())
-            .collect();
-        let mut wanted = rows_of(&memory, &hosts);
-        wanted.retain(|row| matches!(row.view, View::Turn | View::Bridge | View::Horizon));
-        let known = match self.vectors_of(&*encoder, &wanted, &|_| ()).await {
-            Ok(known) => known,
-            Err(TmemError::Embed(_)) => return Ok(()),
-            Err(error) => return Err(error),
+        let Some(rows) = self.measurable(&memory, written.keys()).await? else {
+            return Ok(());
         };
-        let rows: Vec<(Row, Vector)> = joined(wanted, &known)
-            .into_iter()
-            .filter_map(|(row, vector)| Some((row, vector?)))
-            .collect();
         let share = self.config().build.hygiene.hub_quantile;
-        let Some(hubs) = hubs(&memory, &rows, background.neighbours, share) else {
+        let Some(hubs) = hubs(&memory, &rows, neighbours, share) else {
             return Ok(());
         };
         let texts: BTreeSet<String> = hubs.iter().map(|row| hash(&row.text)).collect();
@@ -65,6 +46,39 @@ impl Tmem {
             self.shelf.retain_vectors(|_, hash| !texts.contains(hash))?;
         }
         Ok(())
+    }
+
+    /// A sample of the turns and the triggers of `hosts`, with their vectors; `None` if no encoder
+    /// can be asked.
+    async fn measurable(
+        &self,
+        memory: &Memory,
+        hosts: impl Iterator<Item = &Host>,
+    ) -> Result<Option<Vec<(Row, Vector)>>, TmemError> {
+        let Ok(encoder) = self.services.encoder().await else {
+            return Ok(None);
+        };
+        let turns: Vec<Host> = memory
+            .all_turns()
+            .map(|turn| Host::Turn(turn.id.clone()))
+            .collect();
+        let sample = spaced(turns.len(), self.config().index.background.sample).into_iter();
+        let hosts: Vec<Host> = sample
+            .map(|at| turns[at].clone())
+            .chain(hosts.cloned())
+            .collect();
+        let mut wanted = rows_of(memory, &hosts);
+        wanted.retain(|row| matches!(row.view, View::Turn | View::Bridge | View::Horizon));
+        let known = match self.vectors_of(&*encoder, &wanted, &|_| ()).await {
+            Ok(known) => known,
+            Err(TmemError::Embed(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let rows = joined(wanted, &known).into_iter();
+        Ok(Some(
+            rows.filter_map(|(row, vector)| Some((row, vector?)))
+                .collect(),
+        ))
     }
 }
 

@@ -24,13 +24,17 @@ pub(crate) struct Args {
     /// Use the recorded replies of a strong model: no weights, no network, seconds.
     #[arg(long)]
     recorded: bool,
-    /// Use only the first N turns of the conversation.
+    /// Use only the first N turns of the conversation: 25 with the embedded model unless this says otherwise.
     #[arg(long, value_name = "N", conflicts_with = "recorded")]
     turns: Option<usize>,
     /// Where the demo's memory goes; it is made anew.
     #[arg(long, value_name = "DIR", default_value = "target/demo")]
     data: PathBuf,
 }
+
+/// How much of the conversation an embedded model reads in a few minutes (turns): all sessions but the
+/// last, which no question is about.
+const EMBEDDED: usize = 25;
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     shell::cargo(["build", "--package", "tmem-cli"].map(str::to_owned))?;
@@ -40,7 +44,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         "the recorded replies are those to the whole conversation: leave out --turns"
     );
     let demo = Demo::new(&args.data, recorded)?;
-    demo.build(args.turns)?;
+    let short = if recorded { usize::MAX } else { EMBEDDED };
+    demo.build(args.turns.unwrap_or(short))?;
     // An embedded model does not tell what changed, so it is not asked what held before.
     let mut asked = Asked::all();
     asked.retain(|asked| recorded || asked.at.is_none());
@@ -77,10 +82,9 @@ impl Demo {
         Ok(Self { data, recorded })
     }
 
-    fn build(&self, turns: Option<usize>) -> Result<()> {
+    fn build(&self, turns: usize) -> Result<()> {
         let source = shell::root().join("fixtures/demo/conversation.txt");
         let text = fs::read_to_string(&source)?;
-        let turns = turns.unwrap_or(usize::MAX);
         let kept: Vec<&str> = text.lines().take(turns).collect();
         let file = self.data.join("conversation.txt");
         fs::write(&file, kept.join("\n"))?;

@@ -221,7 +221,7 @@ impl BuildConfig {
             scene_trigger_batch: 1,
             scene_attributes: names(&["situation"]),
             concrete_horizons: Vec::new(),
-            plain_horizons: names(&["change", "outcome"]),
+            plain_horizons: names(&["theme", "change", "outcome"]),
             // An embedded model answers from a few scenes; personas would cost much and help little.
             personas: false,
             persona_tokens: 900,

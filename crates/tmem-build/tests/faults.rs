@@ -375,6 +375,13 @@ fn a_fact_that_changes_within_a_reply_supersedes_the_earlier_one_and_both_stay()
     assert_eq!(refused(&bench, Stage::Items), expect);
 }
 
+/// A reply that puts every scene into one topic.
+fn one_topic(request: &tmem_llm::Request) -> Value {
+    let known = request.messages[1].content.contains("[T1] ");
+    let (topic, title) = if known { (1, "") } else { (0, "Ida's days") };
+    json!({"topics": [{"topic": topic, "title": title, "keywords": ["days"], "scenes": [1]}]})
+}
+
 #[test]
 fn a_fact_told_long_ago_is_among_the_known_ones_if_what_is_read_speaks_of_it() {
     let facts = [
@@ -401,11 +408,7 @@ fn a_fact_told_long_ago_is_among_the_known_ones_if_what_is_read_speaks_of_it() {
                 let told = told.unwrap_or(&"Ida is");
                 json!({"items": [{"text": told, "turns": [1], "scenes": [], "replaces": []}]})
             }
-            "topics" => {
-                let known = shown.contains("[T1] ");
-                let (topic, title) = if known { (1, "") } else { (0, "Ida's days") };
-                json!({"topics": [{"topic": topic, "title": title, "keywords": ["days"], "scenes": [1]}]})
-            }
+            "topics" => one_topic(request),
             _ => read(request),
         };
         Ok(Reply::text(value.to_string()))
@@ -447,11 +450,7 @@ fn two_sessions(first: &Turn, second: &Turn) -> Bench {
     bench.model = Box::new(move |request| {
         let value = match request.prompt.name.as_str() {
             "items" => reply(request),
-            "topics" => {
-                let known = request.messages[1].content.contains("[T1] ");
-                let (topic, title) = if known { (1, "") } else { (0, "Ida's home") };
-                json!({"topics": [{"topic": topic, "title": title, "keywords": ["home"], "scenes": [1]}]})
-            }
+            "topics" => one_topic(request),
             _ => read(request),
         };
         Ok(Reply::text(value.to_string()))

@@ -10,7 +10,7 @@
 //!     if steps.is_empty() { break }
 //!     // ask side by side (`buffered`), then for each answer, in order:
 //!     //     change = accept(&asked, inputs, config); memory.apply(&change); jobs.absorb(&change);
-//!     // if every answer is_waiting(): stop, a batch or a budget has to be seen to first
+//!     // if every answer is_waiting(): stop, a batch, a budget or an endpoint has to be seen to first
 //! }
 //! ```
 //!

@@ -122,7 +122,9 @@ pub fn accept(asked: &Asked, inputs: Inputs<'_>, config: &BuildConfig) -> Change
             Ok(change) => change,
             Err(why) => unanswered(&ctx, step, JobState::Failed, &why),
         },
-        Answer::Waiting(why) => unanswered(&ctx, step, JobState::Pending, why),
+        Answer::Waiting(why) | Answer::Outage(why) => {
+            unanswered(&ctx, step, JobState::Pending, why)
+        }
         Answer::Refused(why) if step.targets().len() > 1 => split::smaller(&ctx, step, why),
         Answer::Refused(why) => unanswered(&ctx, step, JobState::Refused, why),
         Answer::TooLarge(why) => split::smaller(&ctx, step, why),
@@ -223,6 +225,7 @@ fn answer_of(error: &LlmError) -> Answer {
     let why = told(error);
     match error {
         LlmError::Pending(_) | LlmError::Budget { .. } => Answer::Waiting(why),
+        LlmError::Endpoint { outage: true, .. } => Answer::Outage(why),
         LlmError::Refused { .. } => Answer::Refused(why),
         LlmError::TooLarge { .. } | LlmError::CutOff { .. } => Answer::TooLarge(why),
         _ => Answer::Failed(why),

@@ -151,6 +151,8 @@ pub(crate) enum Answer {
     Value(Value),
     /// It will be answered elsewhere, later.
     Waiting(String),
+    /// Nobody can be asked just now.
+    Outage(String),
     /// The model refused.
     Refused(String),
     /// Prompt or reply did not fit.
@@ -166,10 +168,16 @@ impl Asked {
         &self.step
     }
 
-    /// Whether the answer comes later, from elsewhere: nothing was gained, nothing is lost.
+    /// Whether the answer comes later: nothing was gained, nothing is lost.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        matches!(self.answer, Answer::Waiting(_))
+        matches!(self.answer, Answer::Waiting(_) | Answer::Outage(_))
+    }
+
+    /// Whether the answer comes later because nobody can be asked just now.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self.answer, Answer::Outage(_))
     }
 
     /// A step that takes no model.

@@ -103,6 +103,16 @@ impl HttpError {
             .is_some_and(|answer| answer.status == 413 || says_too_large(&answer.body))
     }
 
+    /// Whether no request would fare better just now: nobody listens, the key is not taken, or the
+    /// account or the server has no room left.
+    pub fn is_outage(&self) -> bool {
+        match self {
+            HttpError::Answer(answer) => matches!(answer.status, 401 | 402 | 429 | 503),
+            HttpError::Unreachable { source, .. } => source.is_connect(),
+            HttpError::Setting { .. } | HttpError::Setup(_) => false,
+        }
+    }
+
     /// What the user can look at.
     pub fn hint(&self) -> Option<String> {
         match self {

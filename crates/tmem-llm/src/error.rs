@@ -90,6 +90,8 @@ pub enum LlmError {
         model: String,
         /// What the user can look at.
         hint: Option<String>,
+        /// Whether any other call would fail in the same way just now.
+        outage: bool,
         /// What happened.
         source: Box<dyn std::error::Error + Send + Sync>,
     },

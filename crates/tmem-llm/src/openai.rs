@@ -111,6 +111,7 @@ impl OpenAiModel {
             prompt,
             model,
             hint: error.hint(),
+            outage: error.is_outage(),
             source: Box::new(error),
         }
     }

@@ -172,6 +172,8 @@ struct Run<'a> {
 struct Round {
     taken: usize,
     waiting: usize,
+    /// Set once nobody could be asked: no further call is begun.
+    outage: Stop,
 }
 
 impl<'a> Run<'a> {
@@ -239,7 +241,9 @@ impl<'a> Run<'a> {
                 return Ok(());
             }
             if round.taken == round.waiting {
-                self.summary.stopped = self.tmem.is_budget_spent().then_some(Stopped::Budget);
+                let spent = self.tmem.is_budget_spent().then_some(Stopped::Budget);
+                let outage = round.outage.is_asked().then_some(Stopped::Outage);
+                self.summary.stopped = spent.or(outage);
                 return Ok(());
             }
         }
@@ -279,12 +283,13 @@ impl<'a> Run<'a> {
             jobs: &jobs,
             vectors,
         };
-        let stop = &self.options.stop;
-        let open = steps.into_iter().take_while(|_| !stop.is_asked());
+        let mut round = Round::default();
+        let (stop, outage) = (&self.options.stop, round.outage.clone());
+        let goes_on = |_: &Step| !stop.is_asked() && !outage.is_asked();
+        let open = steps.into_iter().take_while(goes_on);
         let asked = open.map(|step| ask(step, inputs, &*model, config, prompts));
         let mut answers =
             std::pin::pin!(futures::stream::iter(asked).buffered(self.tmem.concurrency()));
-        let mut round = Round::default();
         while let Some(answer) = answers.next().await {
             let (memory, jobs) = self.view();
             let now = Inputs {
@@ -297,6 +302,9 @@ impl<'a> Run<'a> {
             self.tmem.commit(&change)?;
             round.taken += 1;
             round.waiting += usize::from(answer.is_waiting());
+            if answer.is_outage() {
+                round.outage.ask();
+            }
             self.tell(answer.step(), &change);
         }
         Ok(round)

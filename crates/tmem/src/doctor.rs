@@ -162,19 +162,7 @@ async fn opened(checkup: &mut Checkup, tmem: &Tmem) {
         counted(memory.scenes().count(), "scene")
     );
     checkup.add("store", Health::Good, found);
-    let stuck = tmem
-        .jobs()
-        .iter()
-        .filter(|job| job.state != JobState::Done)
-        .count();
-    match stuck {
-        0 => checkup.add("steps", Health::Good, "nothing is left to build"),
-        _ => checkup.add(
-            "steps",
-            Health::Note,
-            format!("{stuck} not done: `tmem build`"),
-        ),
-    }
+    steps(checkup, tmem);
     match tmem.services.encoder().await {
         Ok(encoder) => checkup.add("encoder", Health::Good, encoder.spec().identity()),
         Err(why) => checkup.add("encoder", Health::Note, format!("none, words alone: {why}")),
@@ -183,6 +171,25 @@ async fn opened(checkup: &mut Checkup, tmem: &Tmem) {
         return checkup.add("vectors", Health::Bad, format!("{error}: `tmem reindex`"));
     }
     indices(checkup, tmem).await;
+}
+
+fn steps(checkup: &mut Checkup, tmem: &Tmem) {
+    let jobs = tmem.jobs();
+    let stuck = jobs
+        .iter()
+        .filter(|job| job.state != JobState::Done)
+        .count();
+    let memory = tmem.memory();
+    let open = memory
+        .conversations()
+        .map(|id| memory.open_turns(id).count());
+    let open: usize = open.sum();
+    if stuck == 0 && open == 0 {
+        return checkup.add("steps", Health::Good, "nothing is left to build");
+    }
+    let open = counted(open, "turn");
+    let found = format!("{stuck} not done, {open} in no scene yet: `tmem build`");
+    checkup.add("steps", Health::Note, found);
 }
 
 async fn indices(checkup: &mut Checkup, tmem: &Tmem) {

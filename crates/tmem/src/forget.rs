@@ -212,23 +212,9 @@ impl Losses {
             losses.report.scenes += 1;
             losses.scene(scene);
         }
-        for scene in change
-            .scenes
-            .iter()
-            .filter_map(|scene| memory.scene(&scene.id))
-        {
-            losses.report.scenes_to_rewrite += 1;
-            losses.scene(scene);
-        }
         for topic in removed.topics.iter().filter_map(|id| memory.topic(id)) {
             losses.report.topics += 1;
             losses.topic(topic, None);
-        }
-        for topic in &change.topics {
-            memory
-                .topic(&topic.id)
-                .into_iter()
-                .for_each(|old| losses.topic(old, Some(topic)));
         }
         for (conversation, speaker) in &removed.personas {
             losses.report.personas += 1;
@@ -237,7 +223,23 @@ impl Losses {
                 .texts
                 .extend(persona.map(|persona| persona.summary.clone()));
         }
+        losses.rewritten(memory, change);
         losses
+    }
+
+    /// What a change writes anew: its old texts go.
+    fn rewritten(&mut self, memory: &Memory, change: &Change) {
+        for new in &change.scenes {
+            let Some(old) = memory.scene(&new.id) else {
+                continue;
+            };
+            self.report.scenes_to_rewrite += 1;
+            self.scene(old);
+        }
+        for new in &change.topics {
+            let old = memory.topic(&new.id);
+            old.into_iter().for_each(|old| self.topic(old, Some(new)));
+        }
     }
 
     fn conversation(&mut self, memory: &Memory, id: &ConversationId) {

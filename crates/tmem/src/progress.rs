@@ -69,6 +69,8 @@ pub enum Stopped {
     Budget,
     /// Somebody asked for it.
     Interrupted,
+    /// The language model's endpoint cannot be used just now.
+    Outage,
 }
 
 /// What a build did and left.

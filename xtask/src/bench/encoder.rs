@@ -25,7 +25,7 @@ pub(super) struct Cached {
 pub(super) async fn open(shared: &Shared) -> Result<Option<Cached>> {
     let spec = match shared.encoder.as_str() {
         "none" => return Ok(None),
-        "all-MiniLM-L6-v2" | "minilm" => EncoderSpec::minilm(),
+        "all-MiniLM-L6-v2" => EncoderSpec::minilm(),
         "bge-m3" => EncoderSpec::bge_m3(),
         "hash" => HashEncoder::new(256).spec().clone(),
         other => {

@@ -244,6 +244,9 @@ fn stopped(why: Stopped) -> &'static str {
     match why {
         Stopped::Budget => "stopped: the budget is spent; `tmem build` resumes where it ended",
         Stopped::Interrupted => "stopped as asked; `tmem build` resumes where it ended",
+        Stopped::Outage => {
+            "stopped: the language model cannot be asked now; `tmem build` resumes where it ended"
+        }
         _ => "stopped; `tmem build` resumes where it ended",
     }
 }

@@ -188,7 +188,7 @@ fn a_step_that_was_split_on_the_way_is_counted_as_it_ended() {
 
 #[test]
 fn what_failed_is_tried_again_when_asked_for() {
-    for status in [400, 429, 503] {
+    for status in [400, 500] {
         let server = Server::start(move |number, _| {
             if number < 2 {
                 Act::Status(status)
@@ -204,6 +204,28 @@ fn what_failed_is_tried_again_when_asked_for() {
             .says("--retry-failed");
         home.run(&["build"]).exits(3).says("--retry-failed");
         home.run(&["build", "--retry-failed"]).exits(0);
+        home.run(&["show", "items"]).exits(0).says("garden/i0001");
+    }
+}
+
+#[test]
+fn an_outage_stops_the_build_and_the_next_one_goes_on() {
+    for status in [401, 402, 429, 503] {
+        let server = Server::start(move |number, _| {
+            if number < 2 {
+                Act::Status(status)
+            } else {
+                Act::Answer
+            }
+        });
+        let home = garden(&server).env("TMEM_LLM_CONCURRENCY", "1");
+        home.run(&["add", "garden.txt"])
+            .exits(3)
+            .says("1 pending")
+            .says("cannot be asked now");
+        home.run(&["build"]).exits(3).says("cannot be asked now");
+        assert_eq!(server.seen().len(), 2, "no call after the one that failed");
+        home.run(&["build"]).exits(0);
         home.run(&["show", "items"]).exits(0).says("garden/i0001");
     }
 }
@@ -242,6 +264,9 @@ fn calls_can_be_answered_elsewhere_round_by_round() {
     let server = Server::answering();
     let home = garden(&server);
     home.run(&["add", "garden.txt", "--no-build"]).exits(0);
+    home.run(&["doctor"])
+        .exits(0)
+        .says("in no scene yet: `tmem build`");
     let mut rounds = 0;
     loop {
         home.run(&["batch", "export", "calls.jsonl"]);

@@ -166,7 +166,7 @@ impl Default for EmbedConfig {
     fn default() -> Self {
         Self {
             kind: EmbedKind::default(),
-            model: "minilm".to_owned(),
+            model: "all-MiniLM-L6-v2".to_owned(),
             base_url: "https://api.openai.com/v1".to_owned(),
             api_key_env: "OPENAI_API_KEY".to_owned(),
             dimensions: None,

@@ -27,7 +27,7 @@ pub(crate) fn spec(config: &EmbedConfig) -> Option<EncoderSpec> {
 
 fn named(model: &str) -> EncoderSpec {
     match model.to_lowercase().as_str() {
-        "minilm" | "all-minilm-l6-v2" => EncoderSpec::minilm(),
+        "all-minilm-l6-v2" => EncoderSpec::minilm(),
         "bge-m3" | "baai/bge-m3" => EncoderSpec {
             model: model.to_owned(),
             ..EncoderSpec::bge_m3()

@@ -57,7 +57,9 @@ fn clippy() -> Result<()> {
 }
 
 fn docs() -> Result<()> {
-    cargo("doc --workspace --all-features --no-deps --quiet")
+    let mut cargo = shell::cargo_command();
+    cargo.env("RUSTDOCFLAGS", "-D warnings");
+    shell::run(cargo.args("doc --workspace --all-features --no-deps --quiet".split(' ')))
 }
 
 /// The README's test command.

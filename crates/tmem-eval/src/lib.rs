@@ -3,7 +3,7 @@
 //!
 //! Retrieval is scored without a model. What needs one (answers, verdicts) goes through the call
 //! log of `tmem-llm` and can be replayed. Files are read by loaders, never fetched; encoders come
-//! in through [`Embed`](embed::Embed), memories through documents or a closure of the caller.
+//! in through [`Embed`], memories through documents or a closure of the caller.
 
 pub mod answer;
 pub mod bench;

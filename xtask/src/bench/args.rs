@@ -117,7 +117,7 @@ pub(super) struct Shared {
         default_value = "tmem,tmem-paper,tmem-wide,no-trigger,flat-rag,full-context"
     )]
     pub(super) systems: Vec<String>,
-    /// Settings: a `tmem.toml`, of which [retrieve] (of the system `tmem`), [llm] and [build] are read.
+    /// Settings: a `tmem.toml`, of which `[retrieve]` (of the system `tmem`), `[llm]` and `[build]` are read.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Preset of the system `tmem`, where --config does not say otherwise.
@@ -132,7 +132,7 @@ pub(super) struct Shared {
     /// Change budgets one at a time: `all` (kT, kS, kI, R), or some of them, or kA.
     #[arg(long, value_delimiter = ',')]
     sweep: Vec<String>,
-    /// Also the system `tmem` with one setting of [retrieve] at each of these values, as in
+    /// Also the system `tmem` with one setting of `[retrieve]` at each of these values, as in
     /// `association_floor=0,0.02,0.05`.
     #[arg(long, value_name = "SETTING=VALUES")]
     vary: Vec<String>,

@@ -229,5 +229,21 @@ proptest! {
         for scene in memory.scenes() {
             prop_assert!(memory.scene_turns(&scene.id).map(|turn| &turn.id).eq(&scene.turns));
         }
+        let turns: Vec<_> = memory.all_turns().collect();
+        let free = turns.iter().filter(|turn| memory.scene_of(&turn.id).is_none());
+        prop_assert!(memory.open_turns(&conversation("c")).eq(free.copied()));
+        for speaker in memory.speakers(&conversation("c")) {
+            let said = turns.iter().filter(|turn| turn.speaker == speaker);
+            prop_assert!(memory.said_by(&conversation("c"), speaker).eq(said.copied()));
+        }
+        for (at, turn) in turns.iter().enumerate() {
+            prop_assert!(memory.turns_before(&turn.id).eq(turns[..at].iter().copied()));
+            prop_assert!(memory.turns_after(&turn.id).eq(turns[at + 1..].iter().copied()));
+        }
+        for scene in memory.scenes() {
+            let at = memory.place(&scene.id.clone().into());
+            let before = memory.items().filter(|item| memory.place(&item.id.clone().into()) < at);
+            prop_assert_eq!(memory.items_before(&scene.id), before.count());
+        }
     }
 }

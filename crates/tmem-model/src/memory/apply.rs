@@ -16,12 +16,9 @@ pub(super) fn apply(graph: &mut Graph, change: &Change) {
         .iter()
         .for_each(|heading| graph.set_heading(heading));
     change.ids.iter().for_each(|ids| graph.raise(ids));
-    change.turns.iter().for_each(|turn| graph.put(turn));
-    change.scenes.iter().for_each(|scene| graph.put(scene));
-    change.topics.iter().for_each(|topic| graph.put(topic));
-    graph.put_all(&change.items);
-    change
-        .personas
-        .iter()
-        .for_each(|persona| graph.put(persona));
+    graph.put(&change.turns);
+    graph.put(&change.scenes);
+    graph.put(&change.topics);
+    graph.put(&change.items);
+    graph.put(&change.personas);
 }

@@ -138,10 +138,11 @@ impl<'a> After<'a> {
         if !self.stays(&id) {
             return self.next.get(turn).copied().cloned();
         }
-        match self.graph.after(&id).find(|later| self.stays(later)) {
-            Some(NodeId::Turn(later)) => Some(later.clone()),
-            _ => self.first.get(turn.conversation()).copied().cloned(),
-        }
+        let mut later = self.graph.after(turn).map(|later| &later.id);
+        let stays = |later: &&TurnId| self.stays(&NodeId::from((*later).clone()));
+        let next = later.find(stays);
+        next.or_else(|| self.first.get(turn.conversation()).copied())
+            .cloned()
     }
 
     fn topic(&self, topic: &Topic) -> Result<(), ModelError> {

@@ -61,37 +61,68 @@ impl Memory {
             .heading(conversation)
             .into_iter()
             .flat_map(|h| &h.speakers);
-        let heard = self.turns(conversation).map(|turn| &turn.speaker);
+        let heard = self.graph.heard(conversation);
         let mut seen = std::collections::HashSet::new();
         listed
-            .chain(heard)
             .map(String::as_str)
+            .chain(heard)
             .filter(|name| seen.insert(*name))
             .collect()
     }
 
     /// Turns of one conversation, in arrival order.
-    pub fn turns(&self, conversation: &ConversationId) -> impl Iterator<Item = &Turn> {
+    pub fn turns(&self, conversation: &ConversationId) -> impl DoubleEndedIterator<Item = &Turn> {
         self.graph.list(conversation)
     }
 
+    /// Turns of a conversation that came before one of them, in arrival order.
+    pub fn turns_before(&self, turn: &TurnId) -> impl DoubleEndedIterator<Item = &Turn> {
+        self.graph.before(turn)
+    }
+
+    /// Turns of a conversation that came after one of them, in arrival order.
+    pub fn turns_after(&self, turn: &TurnId) -> impl DoubleEndedIterator<Item = &Turn> {
+        self.graph.after(turn)
+    }
+
+    /// What one speaker says in a conversation, in arrival order.
+    pub fn said_by(
+        &self,
+        conversation: &ConversationId,
+        speaker: &str,
+    ) -> impl DoubleEndedIterator<Item = &Turn> {
+        self.graph.said_by(conversation, speaker)
+    }
+
     /// Scenes of one conversation, in arrival order.
-    pub fn scenes_in(&self, conversation: &ConversationId) -> impl Iterator<Item = &Scene> {
+    pub fn scenes_in(
+        &self,
+        conversation: &ConversationId,
+    ) -> impl DoubleEndedIterator<Item = &Scene> {
         self.graph.list(conversation)
     }
 
     /// Topics of one conversation, by first scene, ties by id.
-    pub fn topics_in(&self, conversation: &ConversationId) -> impl Iterator<Item = &Topic> {
+    pub fn topics_in(
+        &self,
+        conversation: &ConversationId,
+    ) -> impl DoubleEndedIterator<Item = &Topic> {
         self.graph.list(conversation)
     }
 
     /// Items of one conversation, by first scene, then id.
-    pub fn items_in(&self, conversation: &ConversationId) -> impl Iterator<Item = &Item> {
+    pub fn items_in(
+        &self,
+        conversation: &ConversationId,
+    ) -> impl DoubleEndedIterator<Item = &Item> {
         self.graph.list(conversation)
     }
 
     /// Personas of one conversation, by speaker.
-    pub fn personas_in(&self, conversation: &ConversationId) -> impl Iterator<Item = &Persona> {
+    pub fn personas_in(
+        &self,
+        conversation: &ConversationId,
+    ) -> impl DoubleEndedIterator<Item = &Persona> {
         self.graph.list(conversation)
     }
 
@@ -118,6 +149,12 @@ impl Memory {
     /// All personas: by conversation, speaker.
     pub fn personas(&self) -> impl Iterator<Item = &Persona> {
         self.conversations().flat_map(|c| self.personas_in(c))
+    }
+
+    /// Ids of everything in a conversation, referring kinds before those they refer to.
+    #[must_use]
+    pub fn members(&self, conversation: &ConversationId) -> Vec<NodeId> {
+        self.graph.members(conversation)
     }
 
     /// A turn by id.
@@ -241,9 +278,27 @@ impl Memory {
     }
 
     /// Turns that are in no scene yet, in arrival order.
-    pub fn open_turns(&self, conversation: &ConversationId) -> impl Iterator<Item = &Turn> {
-        self.turns(conversation)
-            .filter(|turn| !self.graph.is_held(&turn.id))
+    pub fn open_turns(
+        &self,
+        conversation: &ConversationId,
+    ) -> impl DoubleEndedIterator<Item = &Turn> {
+        self.graph.open(conversation)
+    }
+
+    /// Where a node stands in the order of arrival: a scene with its first turn, a topic or an item
+    /// with its first scene; `None` if it is not there. Only the order of these numbers means
+    /// anything.
+    #[must_use]
+    pub fn place(&self, id: &NodeId) -> Option<u64> {
+        self.graph.at(id)
+    }
+
+    /// How many items of a conversation come before those of a scene. Takes as long as there are
+    /// items behind them.
+    #[must_use]
+    pub fn items_before(&self, scene: &SceneId) -> usize {
+        let at = self.place(&scene.clone().into()).unwrap_or(u64::MAX);
+        self.graph.count_before::<Item>(scene.conversation(), at)
     }
 
     /// Whether there is no conversation at all.

@@ -37,6 +37,9 @@ pub fn terms(text: &str) -> Vec<String> {
 
 /// Compatibility-decomposed, lower case, without foldable marks, composed again.
 fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase(); // as below, only sooner
+    }
     let mut base = ' ';
     let lower = text.nfkd().flat_map(char::to_lowercase).map(plain_letter);
     let kept = lower.filter(|c| {

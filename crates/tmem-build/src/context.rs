@@ -1,17 +1,20 @@
 //! What every stage looks at: the memory, its jobs, the vectors of turns and the knobs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 use tmem_model::ingest::NO_CAPTION;
-use tmem_model::{ConversationId, Ids, Job, JobState, Memory, Scene, SceneId, Stage, Turn};
+use tmem_model::{
+    ConversationId, Ids, Job, JobState, Memory, NodeId, Scene, SceneId, Stage, Turn, TurnId,
+};
 
+use crate::agenda::Agenda;
 use crate::config::BuildConfig;
 use crate::frame::Look;
-use crate::jobs::{Jobs, job};
+use crate::jobs::{FLUSH, Jobs, job};
 
 /// Vectors of turns, for a segmenter that cuts by embeddings.
-pub type Vectors = BTreeMap<tmem_model::TurnId, Vec<f32>>;
+pub type Vectors = BTreeMap<TurnId, Vec<f32>>;
 
 /// The state that construction starts from.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +67,32 @@ impl<'a> Context<'a> {
 
     /// Whether a target wants work: new or pending.
     pub(crate) fn wants(&self, stage: Stage, target: &str) -> bool {
-        matches!(self.state(stage, target), None | Some(JobState::Pending))
+        self.jobs.wants(self.conversation, stage, target)
+    }
+
+    /// Scenes that the agenda lists, in arrival order.
+    pub(crate) fn listed(&self, list: fn(&Agenda) -> &BTreeSet<SceneId>) -> Vec<&'a Scene> {
+        let listed = self
+            .jobs
+            .agenda(self.conversation)
+            .into_iter()
+            .flat_map(list);
+        let mut scenes: Vec<&Scene> = listed.filter_map(|id| self.scene(id)).collect();
+        scenes.sort_by_cached_key(|scene| (self.place(&scene.id), &scene.id));
+        scenes
+    }
+
+    /// Where a node stands in the order of arrival.
+    pub(crate) fn place<I: Clone + Into<NodeId>>(&self, id: &I) -> Option<u64> {
+        self.memory.place(&id.clone().into())
+    }
+
+    /// Whether a flush came after that turn.
+    pub(crate) fn is_flushed(&self, turn: &TurnId) -> bool {
+        let target = format!("{FLUSH}{}", turn.local());
+        self.jobs
+            .get(self.conversation, Stage::Segment, &target)
+            .is_some()
     }
 
     pub(crate) fn level(&self, stage: Stage, target: &str) -> u32 {

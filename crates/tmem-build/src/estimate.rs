@@ -9,7 +9,7 @@ use tmem_model::{Change, ConversationId, Memory, ModelError, Stage, Turn, text};
 use crate::config::{BuildConfig, Segmenter};
 use crate::context::{Inputs, Vectors};
 use crate::draft::prompt;
-use crate::jobs::Jobs;
+use crate::jobs::{Jobs, apply};
 use crate::pipeline::{accept, flush, plan};
 use crate::prompts::Prompts;
 use crate::step::{Asked, Step};
@@ -133,15 +133,17 @@ impl<'a> Rehearsal<'a> {
     }
 
     fn apply(&mut self, change: &Change) -> Result<(), ModelError> {
-        self.memory.apply(change)?;
-        self.jobs.absorb(change);
-        Ok(())
+        apply(&mut self.memory, &mut self.jobs, change)
+    }
+
+    fn accept(&self, asked: &Asked) -> Change {
+        accept(asked, self.inputs(), &self.config, self.prompts)
     }
 
     fn step(&mut self, step: Step) -> Result<(), ModelError> {
         let request = prompt(&step, self.inputs(), &self.config, self.prompts);
         let Some(request) = request else {
-            let change = accept(&Asked::local(step), self.inputs(), &self.config);
+            let change = self.accept(&Asked::local(step));
             return self.apply(&change);
         };
         let reply = typical::reply(&step, self.inputs(), &self.config);
@@ -159,7 +161,7 @@ impl<'a> Rehearsal<'a> {
             };
             self.estimate.0.entry(step.stage()).or_default().add(&cost);
         }
-        let change = accept(&Asked::replied(step, reply), self.inputs(), &self.config);
+        let change = self.accept(&Asked::replied(step, reply));
         self.apply(&change)
     }
 }

@@ -3,6 +3,7 @@
 //! Whether a trigger is close to everything said is measured on vectors, elsewhere.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use tmem_model::text;
 
@@ -42,6 +43,8 @@ const GENERAL: &str = "life people person thing things something someone anythin
     think thought important good bad new future past later help need want make get topic \
     question situation matter general related similar person's happen happens know";
 
+static GENERAL_WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| words(GENERAL));
+
 /// What a trigger is held against.
 pub(crate) struct Host<'a> {
     /// Words of the item or scene.
@@ -65,7 +68,7 @@ pub(crate) fn refusal(
     if trigger.trim().is_empty() {
         return Some(Refusal::Empty);
     }
-    if own.len() < rules.least_terms || own.is_subset(&words(GENERAL)) {
+    if own.len() < rules.least_terms || own.is_subset(&GENERAL_WORDS) {
         return Some(Refusal::OverGeneral);
     }
     if share(&own, &host.words) >= host.restates {

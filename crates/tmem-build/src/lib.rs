@@ -1,15 +1,16 @@
 //! Construction: from turns to scenes, topics, items, triggers and personas.
 //!
-//! The core is pure. [`plan`] says which steps are ready; each is asked ([`ask`], the only thing
-//! that waits) and its answer made a change of the memory ([`accept`]). Whoever drives it applies
-//! and keeps each change, in the order of the plan, and plans again until nothing is left:
+//! The core is pure. [`plan`] says which steps are ready; each is rendered ([`prepare`]), asked
+//! ([`ask`], the only thing that waits) and its answer made a change of the memory ([`accept`]).
+//! Whoever drives it applies and keeps each change, in the order of the plan, and plans again until
+//! nothing is left:
 //!
 //! ```text
 //! loop {
 //!     let steps = plan(inputs, conversation, config);
 //!     if steps.is_empty() { break }
-//!     // ask side by side (`buffered`), then for each answer, in order:
-//!     //     change = accept(&asked, inputs, config); memory.apply(&change); jobs.absorb(&change);
+//!     // prepare all, ask side by side (`buffered`), then for each answer, in order:
+//!     //     change = accept(&asked, inputs, config, prompts); apply(&mut memory, &mut jobs, &change);
 //!     // if every answer is_waiting(): stop, a batch, a budget or an endpoint has to be seen to first
 //! }
 //! ```
@@ -19,6 +20,7 @@
 //! may stop anywhere. Keeping them is left to `tmem-store`, the call log to `tmem-llm`, the driving
 //! to the facade.
 
+mod agenda;
 mod answer;
 mod config;
 mod context;
@@ -46,8 +48,8 @@ pub use context::{Inputs, Vectors};
 pub use draft::prompt;
 pub use error::BuildError;
 pub use estimate::{Cost, Estimate, estimate};
-pub use jobs::Jobs;
-pub use pipeline::{accept, ask, flush, flush_after, plan, retry, run, wanted};
+pub use jobs::{Jobs, MEASURED, apply};
+pub use pipeline::{Prepared, accept, ask, flush, flush_after, plan, prepare, retry, run, wanted};
 pub use prompts::Prompts;
 pub use settled::settled;
 pub use step::{Asked, Step};

@@ -1,7 +1,7 @@
-//! The three steps of every stage: plan and prompt (pure), ask, accept (pure).
+//! The steps of every stage: plan and prepare (pure), ask, accept (pure).
 
 use serde_json::Value;
-use tmem_llm::{Ask, ChatModel, ChatModelExt, LlmError, Params};
+use tmem_llm::{Ask, ChatModel, ChatModelExt, LlmError, Params, ReplySchema};
 use tmem_model::{Change, ConversationId, Job, JobState, Stage, TurnId};
 
 use crate::config::{BuildConfig, Segmenter};
@@ -72,27 +72,50 @@ pub fn wanted(
     turns
 }
 
-/// Asks the model what the step asks, if it asks anything. Never fails: whatever happens becomes
-/// the state of the step's jobs when it is accepted.
-pub async fn ask(
+/// A step with the call that it makes; it looks at the memory no more.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    step: Step,
+    call: Option<Call>,
+}
+
+#[derive(Clone, Debug)]
+struct Call {
+    ask: Ask,
+    schema: ReplySchema,
+    /// The field that a reply must have.
+    key: &'static str,
+}
+
+/// Renders what the step asks, if it asks anything.
+#[must_use]
+pub fn prepare(
     step: Step,
     inputs: Inputs<'_>,
-    model: &dyn ChatModel,
     config: &BuildConfig,
     prompts: &Prompts,
-) -> Asked {
-    let conversation = step.conversation.clone();
-    let ctx = inputs.context(&conversation, config);
-    let Some(draft) = draft(&ctx, &step, prompts) else {
+) -> Prepared {
+    let ctx = inputs.context(&step.conversation, config);
+    let call = draft(&ctx, &step, prompts).map(|draft| {
+        let params = Params {
+            max_tokens: draft.cap,
+            temperature: Some(0.0),
+        };
+        let mut ask = Ask::new(draft.template.prompt.clone(), draft.messages, params);
+        ask.salvage = draft.salvage;
+        let (schema, key) = (draft.schema, draft.key);
+        Call { ask, schema, key }
+    });
+    Prepared { step, call }
+}
+
+/// Asks the model. Never fails: whatever happens becomes the state of the step's jobs when it is
+/// accepted.
+pub async fn ask(prepared: Prepared, model: &dyn ChatModel) -> Asked {
+    let Prepared { step, call } = prepared;
+    let Some(Call { ask, schema, key }) = call else {
         return Asked::local(step);
     };
-    let params = Params {
-        max_tokens: draft.cap,
-        temperature: Some(0.0),
-    };
-    let mut ask = Ask::new(draft.template.prompt.clone(), draft.messages, params);
-    ask.salvage = draft.salvage;
-    let (key, schema) = (draft.key, draft.schema);
     let check = move |value: &Value| match value.get(key) {
         Some(_) => Ok(()),
         None => Err(format!("`{key}` is missing")),
@@ -101,20 +124,25 @@ pub async fn ask(
         Ok(extracted) => (Answer::Value(extracted.value), extracted.partial),
         Err(error) => (answer_of(&error), false),
     };
-    let mut asked = Asked {
+    Asked {
         step,
         answer,
         partial,
-    };
-    split::pass_over(&ctx, &mut asked, prompts);
-    asked
+    }
 }
 
 /// Makes the answer a change of the memory as it is now, and of the step's jobs.
 #[must_use]
-pub fn accept(asked: &Asked, inputs: Inputs<'_>, config: &BuildConfig) -> Change {
+pub fn accept(
+    asked: &Asked,
+    inputs: Inputs<'_>,
+    config: &BuildConfig,
+    prompts: &Prompts,
+) -> Change {
+    let ctx = inputs.context(&asked.step.conversation, config);
+    let passed_over = split::pass_over(&ctx, asked, prompts);
+    let asked = passed_over.as_ref().unwrap_or(asked);
     let step = &asked.step;
-    let ctx = inputs.context(&step.conversation, config);
     match &asked.answer {
         Answer::Local => local(&ctx, step),
         Answer::Value(reply) => match taken(&ctx, step, reply) {
@@ -140,7 +168,7 @@ fn partial(mut change: Change) -> Change {
     change
 }
 
-/// [`ask`] and [`accept`] in one: for a step on its own.
+/// [`prepare`], [`ask`] and [`accept`] in one: for a step on its own.
 pub async fn run(
     step: Step,
     inputs: Inputs<'_>,
@@ -148,15 +176,15 @@ pub async fn run(
     config: &BuildConfig,
     prompts: &Prompts,
 ) -> Change {
-    let asked = ask(step, inputs, model, config, prompts).await;
-    accept(&asked, inputs, config)
+    let asked = ask(prepare(step, inputs, config, prompts), model).await;
+    accept(&asked, inputs, config, prompts)
 }
 
 /// Closes everything said so far for good: the mark of a flush after the last turn. Turns that come
 /// later begin anew. Empty if the last turn is marked already.
 #[must_use]
 pub fn flush(inputs: Inputs<'_>, conversation: &ConversationId) -> Change {
-    match inputs.memory.turns(conversation).last() {
+    match inputs.memory.turns(conversation).next_back() {
         Some(last) => flush_after(inputs, &last.id),
         None => Change::default(),
     }
@@ -182,7 +210,7 @@ pub fn flush_after(inputs: Inputs<'_>, turn: &TurnId) -> Change {
 pub fn retry(jobs: &Jobs, conversation: &ConversationId) -> Change {
     let lost = |job: &&Job| matches!(job.state, JobState::Failed | JobState::Refused);
     let mine = jobs
-        .iter()
+        .unfinished()
         .filter(|job| job.conversation == *conversation)
         .filter(lost);
     let reopened = |job: &Job| {

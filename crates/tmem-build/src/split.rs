@@ -49,19 +49,21 @@ fn batch(ctx: &Context<'_>, step: &Step) -> usize {
 }
 
 /// Splits that would send the same call once more are passed over: the step gets the level before
-/// the first that makes a difference. Where none does, too large work has failed.
-pub(crate) fn pass_over(ctx: &Context<'_>, asked: &mut Asked, prompts: &Prompts) {
-    let step = &asked.step;
+/// the first that makes a difference. Where none does, too large work has failed. `None` if the
+/// answer stays as it is.
+pub(crate) fn pass_over(ctx: &Context<'_>, asked: &Asked, prompts: &Prompts) -> Option<Asked> {
     let too_large = match &asked.answer {
-        Answer::TooLarge(why) if !matches!(step.work, Work::Window(_)) => Some(why.clone()),
-        Answer::Refused(_) if step.targets().len() > 1 => None,
-        _ => return,
+        Answer::TooLarge(why) if !matches!(asked.step.work, Work::Window(_)) => Some(why.clone()),
+        Answer::Refused(_) if asked.step.targets().len() > 1 => None,
+        _ => return None,
     };
-    match (next(ctx, step, prompts), too_large) {
-        (Some(level), _) => asked.step.level = level - 1,
-        (None, Some(why)) => asked.answer = Answer::Failed(why),
+    let mut other = asked.clone();
+    match (next(ctx, &asked.step, prompts), too_large) {
+        (Some(level), _) => other.step.level = level - 1,
+        (None, Some(why)) => other.answer = Answer::Failed(why),
         (None, None) => {}
     }
+    Some(other)
 }
 
 /// The first further level at which the step's work is asked for otherwise than it was.

@@ -13,6 +13,7 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 use tmem_model::{Memory, TurnId};
 
+use crate::key::{Hit, Key, KeySet};
 use crate::row::Host;
 use crate::vector::{Vector, dot};
 
@@ -22,9 +23,9 @@ use crate::vector::{Vector, dot};
 pub struct BackgroundConfig {
     /// How many nearest utterances the mean is taken over (count).
     pub neighbours: usize,
-    /// Most utterances that stand for the memory (count). Above it, evenly spaced ones are taken
-    /// and `neighbours` stays as it is: the number then describes the same upper tail in a memory
-    /// of any size, and its cost grows with the triggers alone.
+    /// Most utterances that stand for the memory (count). Above it, [`sample`] draws them and
+    /// `neighbours` stays as it is: the number then describes the same upper tail in a memory of
+    /// any size, and its cost grows with the triggers alone.
     pub sample: usize,
 }
 
@@ -43,12 +44,12 @@ pub struct Background<'a> {
     memory: &'a Memory,
     turns: Vec<&'a TurnId>,
     vectors: Vec<&'a Vector>,
-    places: BTreeMap<&'a TurnId, usize>,
+    places: BTreeMap<&'a TurnId, Key>,
     neighbours: usize,
 }
 
 impl<'a> Background<'a> {
-    /// Of the utterances given; [`spaced`] chooses them where there are many.
+    /// Of the utterances given; [`sample`] draws them where there are many.
     pub fn new(
         memory: &'a Memory,
         said: impl Iterator<Item = (&'a TurnId, &'a Vector)>,
@@ -70,11 +71,15 @@ impl<'a> Background<'a> {
     #[must_use]
     pub fn of<'p>(&self, texts: &[(&Host, &'p Vector)]) -> Vec<f32> {
         let probe = |(host, vector): &(&Host, &'p Vector)| Probe {
-            vector,
+            vector: vector.as_slice(),
             own: self.own(host),
         };
-        let probes: Vec<Probe<'_>> = texts.iter().map(probe).collect();
-        measure(&probes, &self.vectors, self.neighbours)
+        let probes: Vec<Probe<&[f32]>> = texts.iter().map(probe).collect();
+        let said = self.vectors.iter().map(|vector| vector.as_slice());
+        let said: Vec<Utterance<'_>> = (0..).zip(said).collect();
+        let near = measure(&probes, &said, self.neighbours);
+        let mean = |near: &Near| near.mean(self.neighbours);
+        near.iter().map(mean).collect()
     }
 
     /// What a share of the utterances themselves does not exceed; `None` if there are fewer than
@@ -96,50 +101,125 @@ impl<'a> Background<'a> {
         Some(all[place as usize])
     }
 
-    /// Places of a host's own turns: those of its scenes, or of the scene that a turn is part of.
-    fn own(&self, host: &Host) -> Vec<usize> {
-        let turns: Vec<&TurnId> = match host {
-            Host::Scene(scene) => self
-                .memory
-                .scene(scene)
-                .into_iter()
-                .flat_map(|s| &s.turns)
-                .collect(),
-            Host::Item(item) => self
-                .memory
-                .sources(item)
-                .flat_map(|scene| &scene.turns)
-                .collect(),
-            Host::Turn(turn) => match self.memory.scene_of(turn) {
-                Some(scene) => scene.turns.iter().collect(),
-                None => vec![turn],
-            },
-            Host::Topic(_) => Vec::new(),
-        };
-        turns
-            .into_iter()
-            .filter_map(|turn| self.places.get(turn).copied())
+    /// Places of a host's own turns.
+    fn own(&self, host: &Host) -> Vec<Key> {
+        let own = own_turns(self.memory, host).into_iter();
+        own.filter_map(|turn| self.places.get(turn).copied())
             .collect()
     }
 }
 
+/// A host's own turns: those of its scenes, or of the scene that a turn is part of.
+pub(crate) fn own_turns<'a>(memory: &'a Memory, host: &'a Host) -> Vec<&'a TurnId> {
+    match host {
+        Host::Scene(scene) => {
+            let scene = memory.scene(scene).into_iter();
+            scene.flat_map(|scene| &scene.turns).collect()
+        }
+        Host::Item(item) => {
+            let scenes = memory.sources(item);
+            scenes.flat_map(|scene| &scene.turns).collect()
+        }
+        Host::Turn(turn) => match memory.scene_of(turn) {
+            Some(scene) => scene.turns.iter().collect(),
+            None => vec![turn],
+        },
+        Host::Topic(_) => Vec::new(),
+    }
+}
+
+/// An utterance of the sample: its key among them, and its vector.
+pub(crate) type Utterance<'a> = (Key, &'a [f32]);
+
 /// A vector to be measured, and which utterances of the sample are its host's own.
 #[derive(Clone, Debug)]
-struct Probe<'a> {
-    vector: &'a Vector,
-    own: Vec<usize>,
+pub(crate) struct Probe<V> {
+    pub(crate) vector: V,
+    pub(crate) own: Vec<Key>,
 }
 
-/// Evenly spaced positions: at most `most` of `0..len`, ascending.
+/// The utterances that are nearest to a text, with their cosines, nearest first, ties by key. Some
+/// more than count are kept, so that those which leave the sample are seldom missed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Near {
+    hits: Vec<Hit>,
+    /// Whether there are others, all farther than these.
+    has_more: bool,
+}
+
+impl Near {
+    /// The mean of the highest cosines; 0 if there are none.
+    pub(crate) fn mean(&self, neighbours: usize) -> f32 {
+        let nearest = &self.hits[..neighbours.min(self.hits.len())];
+        let cosines = nearest.iter().rev().map(|hit| hit.score);
+        cosines.sum::<f32>() / nearest.len().max(1) as f32
+    }
+
+    /// Whether an utterance that is new to the sample changes anything.
+    pub(crate) fn admits(&self, hit: &Hit) -> bool {
+        let last = self.hits.last();
+        !self.has_more || last.is_some_and(|last| hit.order(last).is_lt())
+    }
+
+    /// Takes in an utterance that it [`admits`](Self::admits).
+    pub(crate) fn take(&mut self, hit: Hit, neighbours: usize) {
+        let at = self.hits.partition_point(|near| near.order(&hit).is_lt());
+        self.hits.insert(at, hit);
+        self.has_more |= self.hits.len() > kept(neighbours);
+        self.hits.truncate(kept(neighbours));
+    }
+
+    /// What is left without some utterances; `None` if it takes the whole sample to tell.
+    pub(crate) fn without(&self, gone: &KeySet, neighbours: usize) -> Option<Self> {
+        let mut left = self.clone();
+        left.hits.retain(|hit| !gone.contains(hit.key));
+        (left.hits.len() >= neighbours || !self.has_more).then_some(left)
+    }
+
+    /// Whether any of some utterances is among them.
+    pub(crate) fn has(&self, any: &KeySet) -> bool {
+        self.hits.iter().any(|hit| any.contains(hit.key))
+    }
+}
+
+/// How many utterances are kept where so many count.
+fn kept(neighbours: usize) -> usize {
+    neighbours + neighbours / 2
+}
+
+/// Where a turn stands among those that [`sample`] draws from: the same in any memory.
+pub(crate) fn lot(turn: &TurnId) -> u64 {
+    let (conversation, local) = (turn.conversation().as_str(), turn.local());
+    let bytes = conversation.bytes().chain([b'/']).chain(local.bytes());
+    // FNV-1a, then the finish of SplitMix64, for neighbouring ids to lie far apart.
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
+}
+
+/// At most `most` of `turns`, drawn by lot: spread over all of them, the same ones in whatever order
+/// they come, and almost the same when a few more are said. In the order given.
 #[must_use]
-pub fn spaced(len: usize, most: usize) -> Vec<usize> {
-    let taken = len.min(most);
-    (0..taken).map(|i| i * len / taken).collect()
+pub fn sample<'a>(turns: impl Iterator<Item = &'a TurnId>, most: usize) -> Vec<&'a TurnId> {
+    let mut drawn: Vec<(u64, usize, &TurnId)> = turns
+        .enumerate()
+        .map(|(at, turn)| (lot(turn), at, turn))
+        .collect();
+    drawn.sort_unstable();
+    drawn.truncate(most);
+    drawn.sort_unstable_by_key(|(_, at, _)| *at);
+    drawn.into_iter().map(|(_, _, turn)| turn).collect()
 }
 
-/// Mean cosine of each probe to its nearest utterances, in the order of `probes`; 0 where there is
-/// no utterance to compare with.
-fn measure(probes: &[Probe<'_>], sample: &[&Vector], neighbours: usize) -> Vec<f32> {
+/// The utterances nearest to each probe, in the order of `probes`.
+pub(crate) fn measure<V: AsRef<[f32]> + Sync>(
+    probes: &[Probe<V>],
+    sample: &[Utterance<'_>],
+    neighbours: usize,
+) -> Vec<Near> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let share = probes.len().div_ceil(workers).max(1);
     thread::scope(|scope| {
@@ -154,29 +234,23 @@ fn measure(probes: &[Probe<'_>], sample: &[&Vector], neighbours: usize) -> Vec<f
     })
 }
 
-fn measure_part(probes: &[Probe<'_>], sample: &[&Vector], neighbours: usize) -> Vec<f32> {
-    let mut cosines = Vec::with_capacity(sample.len());
-    let mean = |probe: &Probe<'_>| {
-        cosines.clear();
-        let others = sample
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !probe.own.contains(at));
-        cosines.extend(others.map(|(_, other)| dot(probe.vector.as_slice(), other.as_slice())));
-        mean_of_highest(&mut cosines, neighbours)
+fn measure_part<V: AsRef<[f32]>>(
+    probes: &[Probe<V>],
+    sample: &[Utterance<'_>],
+    neighbours: usize,
+) -> Vec<Near> {
+    let near = |probe: &Probe<V>| {
+        let mut near = Near::default();
+        for &(key, other) in sample {
+            let score = dot(probe.vector.as_ref(), other);
+            let hit = Hit { key, score };
+            if near.admits(&hit) && !probe.own.contains(&key) {
+                near.take(hit, neighbours);
+            }
+        }
+        near
     };
-    probes.iter().map(mean).collect()
-}
-
-/// Mean of the `k` highest of `numbers` (of all, if there are fewer), which it reorders.
-fn mean_of_highest(numbers: &mut [f32], k: usize) -> f32 {
-    let k = k.min(numbers.len());
-    if k == 0 {
-        return 0.0;
-    }
-    numbers.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
-    numbers[..k].sort_unstable_by(f32::total_cmp);
-    numbers[..k].iter().sum::<f32>() / k as f32
+    probes.iter().map(near).collect()
 }
 
 #[cfg(test)]
@@ -191,20 +265,18 @@ mod tests {
         Vector::try_from(vec![angle.cos(), angle.sin()]).unwrap()
     }
 
+    fn utterances(said: &[Vector]) -> Vec<Utterance<'_>> {
+        (0..).zip(said.iter().map(Vector::as_slice)).collect()
+    }
+
     #[test]
     fn the_mean_is_taken_over_the_nearest_utterances_of_others() {
         let said = [at(0.0), at(60.0), at(60.0), at(90.0), at(180.0)];
-        let sample: Vec<&Vector> = said.iter().collect();
+        let sample = utterances(&said);
         let vector = at(0.0);
-        let mean = |own: Vec<usize>, k| {
-            measure(
-                &[Probe {
-                    vector: &vector,
-                    own,
-                }],
-                &sample,
-                k,
-            )[0]
+        let mean = |own: Vec<Key>, k| {
+            let vector = vector.as_slice();
+            measure(&[Probe { vector, own }], &sample, k)[0].mean(k)
         };
         assert!((mean(vec![0], 2) - 0.5).abs() < 1e-6);
         assert!((mean(vec![], 1) - 1.0).abs() < 1e-6);
@@ -215,16 +287,17 @@ mod tests {
     #[test]
     fn probes_keep_their_order_over_several_threads() {
         let said = [at(0.0)];
-        let sample: Vec<&Vector> = said.iter().collect();
+        let sample = utterances(&said);
         let vectors: Vec<Vector> = (0..37).map(|i| at(i as f32)).collect();
         let probes: Vec<_> = vectors
             .iter()
             .map(|vector| Probe {
-                vector,
+                vector: vector.as_slice(),
                 own: vec![],
             })
             .collect();
-        let means = measure(&probes, &sample, 20);
+        let near = measure(&probes, &sample, 20);
+        let means: Vec<f32> = near.iter().map(|near| near.mean(20)).collect();
         assert!(means.is_sorted_by(|a, b| a > b));
     }
 
@@ -287,9 +360,53 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_spread_over_the_whole_memory() {
-        assert_eq!(spaced(3, 10), [0, 1, 2]);
-        assert_eq!(spaced(10, 5), [0, 2, 4, 6, 8]);
-        assert_eq!(spaced(0, 5), [0; 0]);
+    fn a_sample_is_spread_over_the_whole_memory_and_hardly_changes_as_it_grows() {
+        let conversation = ConversationId::new("c").unwrap();
+        let turn = |at: usize| TurnId::new(&conversation, &format!("D{at}:1")).unwrap();
+        let turns: Vec<TurnId> = (0..1_000).map(turn).collect();
+        let drawn = |count: usize| sample(turns[..count].iter(), 100);
+        assert_eq!(drawn(60).len(), 60);
+        let (before, after) = (drawn(980), drawn(1_000));
+        assert!(before.is_sorted() && after.is_sorted());
+        let early = after.iter().filter(|turn| ***turn < turns[500]).count();
+        assert!((35..=65).contains(&early), "{early} of the first half");
+        let kept = after.iter().filter(|turn| before.contains(turn)).count();
+        assert!((90..=100).contains(&kept), "{kept} of 100 are kept");
+    }
+
+    /// Utterances come and go one by one; what is near is at any time what measuring anew gives.
+    #[test]
+    fn utterances_that_come_and_go_leave_what_measuring_anew_gives() {
+        let said: Vec<Vector> = (0..40).map(|i| at((i * 37 % 180) as f32)).collect();
+        let (probe, all) = (at(0.0), utterances(&said));
+        let probes = [Probe {
+            vector: probe.as_slice(),
+            own: vec![7],
+        }];
+        for neighbours in [0, 1, 4, 9] {
+            let (mut sample, mut measured) = (Vec::new(), 0);
+            let mut near = measure(&probes, &sample, neighbours).remove(0);
+            for step in 0..300_usize {
+                let utterance = all[step * step % 40];
+                if let Some(place) = sample.iter().position(|other| *other == utterance) {
+                    sample.remove(place);
+                    let gone = [utterance.0].into_iter().collect();
+                    near = near.without(&gone, neighbours).unwrap_or_else(|| {
+                        measured += 1;
+                        measure(&probes, &sample, neighbours).remove(0)
+                    });
+                } else {
+                    sample.push(utterance);
+                    let (key, score) = (utterance.0, dot(probes[0].vector, utterance.1));
+                    let hit = Hit { key, score };
+                    if key != 7 && near.admits(&hit) {
+                        near.take(hit, neighbours);
+                    }
+                }
+                let anew = measure(&probes, &sample, neighbours).remove(0);
+                assert_eq!(near.mean(neighbours), anew.mean(neighbours));
+            }
+            assert!(measured < 100, "{measured} times anew");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! [`Indices`]: the lexical index of each kind of node and the vector table of each view.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use tmem_model::text::terms;
@@ -8,12 +9,12 @@ use tmem_model::{ItemId, Memory, SceneId, TopicId, TurnId};
 
 use crate::background::BackgroundConfig;
 use crate::dense::VectorBackend;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, Slot};
 use crate::key::{Hit, Key, KeySet};
 use crate::lexical::{LexicalBackend, LexicalDocument, LexicalIndex};
 use crate::links::Links;
-use crate::row::{Host, Kind, Row, View, lexical_texts};
-use crate::table::{Table, tables};
+use crate::row::{Host, Kind, Row, View, hosts, lexical_text};
+use crate::table::{Slots, Table, Tables};
 use crate::{IndexError, Vector};
 
 /// How indices are made. A missing key takes its default; an unknown one is an error.
@@ -64,16 +65,16 @@ pub struct Match {
     pub score: f32,
 }
 
-/// All indices over one memory, as it was when they were built.
+/// All indices over one memory, as it was when they were last brought up to date.
 #[derive(Debug)]
 pub struct Indices {
+    config: IndexConfig,
     hosts: Hosts,
     links: Links,
     words: BTreeMap<Kind, Box<dyn LexicalIndex>>,
-    tables: BTreeMap<View, Table>,
-    dimensions: Option<usize>,
-    gate: Option<f32>,
-    left_out: usize,
+    tables: Tables,
+    /// How many vectors of a host are of another length.
+    odd: BTreeMap<Host, usize>,
 }
 
 impl Indices {
@@ -88,52 +89,120 @@ impl Indices {
         rows: Vec<(Row, Option<Vector>)>,
         config: &IndexConfig,
     ) -> Result<Self, IndexError> {
-        let hosts = Hosts::of(memory);
-        let links = Links::of(memory, &hosts);
-        let words = words(memory, &hosts, config.words)?;
-        let dimensions = config.dimensions.or_else(|| usual_dimensions(&rows));
-        let all = rows.len();
-        let fits = |vector: &Vector| Some(vector.dimensions()) == dimensions;
-        let vectorless = rows.iter().filter(|(_, vector)| vector.is_none()).count();
-        let rows: Vec<(Row, Vector)> = rows
-            .into_iter()
-            .filter_map(|(row, vector)| Some((row, vector.filter(fits)?)))
+        let mut indices = Self {
+            config: config.clone(),
+            hosts: Hosts::default(),
+            links: Links::default(),
+            words: BTreeMap::new(),
+            tables: Tables::default(),
+            odd: BTreeMap::new(),
+        };
+        indices.update(memory, &hosts(memory), rows)?;
+        Ok(indices)
+    }
+
+    /// Makes of indices over an earlier state of a memory what [`build`](Self::build) would make of
+    /// `memory`. `touched` are the nodes that came, changed or went since, with all that is
+    /// [`affected`](crate::affected) by them; `rows` are theirs, as [`rows_of`](crate::rows_of) gives
+    /// them.
+    ///
+    /// # Errors
+    /// [`IndexError`] if this build lacks a backend or an engine fails; the indices are of no use
+    /// then.
+    pub fn update(
+        &mut self,
+        memory: &Memory,
+        touched: &BTreeSet<Host>,
+        rows: Vec<(Row, Option<Vector>)>,
+    ) -> Result<(), IndexError> {
+        let slot = |hosts: &Hosts, host: &Host| Some((host.clone(), hosts.slot(host)?));
+        let mut slots: Slots = touched
+            .iter()
+            .filter_map(|h| slot(&self.hosts, h))
             .collect();
-        let left_out = all - vectorless - rows.len();
-        let tables = tables(memory, &hosts, rows, config)?;
-        Ok(Self {
-            hosts,
-            links,
-            words,
-            tables,
-            dimensions,
-            gate: config.gate,
-            left_out,
-        })
+        let moved = self.hosts.update(memory, touched);
+        slots.extend(touched.iter().filter_map(|h| slot(&self.hosts, h)));
+        slots.sort();
+        slots.dedup();
+        self.links.update(memory, &self.hosts, &moved, touched);
+        self.read(memory, &slots)?;
+        let rows = self.fitting(touched, rows);
+        let (hosts, config) = (&self.hosts, &self.config);
+        self.tables.update(memory, hosts, &slots, rows, config)
+    }
+
+    /// Brings the words up to date.
+    fn read(&mut self, memory: &Memory, slots: &Slots) -> Result<(), IndexError> {
+        let mut documents = BTreeMap::<Kind, Vec<LexicalDocument>>::new();
+        let mut gone = BTreeMap::<Kind, Vec<Slot>>::new();
+        for (host, key) in slots {
+            if let Some(text) = lexical_text(memory, host) {
+                let (key, terms) = (*key, terms(&text));
+                let documents = documents.entry(host.kind()).or_default();
+                documents.push(LexicalDocument { key, terms });
+            } else {
+                gone.entry(host.kind()).or_default().push(*key);
+            }
+        }
+        for (kind, keys) in gone {
+            if let Some(index) = self.words.get_mut(&kind) {
+                index.remove(&keys)?;
+            }
+        }
+        for (kind, documents) in documents {
+            let index = match self.words.entry(kind) {
+                Entry::Occupied(index) => index.into_mut(),
+                Entry::Vacant(place) => place.insert(self.config.words.create()?),
+            };
+            index.upsert(documents)?;
+        }
+        Ok(())
+    }
+
+    /// The rows that have a vector of the right length; others are counted.
+    fn fitting(
+        &mut self,
+        touched: &BTreeSet<Host>,
+        rows: Vec<(Row, Option<Vector>)>,
+    ) -> Vec<(Row, Vector)> {
+        let usual = || usual_dimensions(&rows);
+        self.config.dimensions = self.config.dimensions.or_else(usual);
+        self.odd.retain(|host, _| !touched.contains(host));
+        let mut fitting = Vec::new();
+        for (row, vector) in rows {
+            match vector {
+                Some(vector) if Some(vector.dimensions()) == self.config.dimensions => {
+                    fitting.push((row, vector));
+                }
+                Some(_) => *self.odd.entry(row.host).or_default() += 1,
+                None => {}
+            }
+        }
+        fitting
     }
 
     /// Turns by key.
     #[must_use]
     pub fn turns(&self) -> &[TurnId] {
-        &self.hosts.turns
+        &self.hosts.turns.ids
     }
 
     /// Topics by key.
     #[must_use]
     pub fn topics(&self) -> &[TopicId] {
-        &self.hosts.topics
+        &self.hosts.topics.ids
     }
 
     /// Scenes by key.
     #[must_use]
     pub fn scenes(&self) -> &[SceneId] {
-        &self.hosts.scenes
+        &self.hosts.scenes.ids
     }
 
     /// Items by key.
     #[must_use]
     pub fn items(&self) -> &[ItemId] {
-        &self.hosts.items
+        &self.hosts.items.ids
     }
 
     /// The key of a node within its kind; `None` if it came after the indices were built.
@@ -151,25 +220,25 @@ impl Indices {
     /// Least cosine at which an item trigger counts; `None` if each has its background for a gate.
     #[must_use]
     pub fn gate(&self) -> Option<f32> {
-        self.gate
+        self.config.gate
     }
 
     /// Length of the vectors; `None` without vectors.
     #[must_use]
     pub fn dimensions(&self) -> Option<usize> {
-        self.dimensions
+        self.config.dimensions
     }
 
     /// How many vectors were left out because their length is another encoder's.
     #[must_use]
     pub fn left_out(&self) -> usize {
-        self.left_out
+        self.odd.values().sum()
     }
 
     /// How many vectors `view` has.
     #[must_use]
     pub fn len(&self, view: View) -> usize {
-        self.tables.get(&view).map_or(0, Table::len)
+        self.tables.get(view).map_or(0, Table::len)
     }
 
     /// Whether no view has a vector.
@@ -188,10 +257,13 @@ impl Indices {
         query: &str,
         allowed: Option<&KeySet>,
     ) -> Result<Vec<Hit>, IndexError> {
-        let index = self.words.get(&kind);
-        index.map_or(Ok(Vec::new()), |index| {
-            index.search(&terms(query), usize::MAX, allowed)
-        })
+        let Some(index) = self.words.get(&kind) else {
+            return Ok(Vec::new());
+        };
+        let places = self.hosts.places(kind);
+        let allowed = allowed.map(|keys| places.slots_of(keys));
+        let hits = index.search(&terms(query), usize::MAX, allowed.as_ref())?;
+        Ok(places.hits(hits))
     }
 
     /// Hosts by their best row of `view`: `cosine - correction * background`, best first, ties by
@@ -206,41 +278,25 @@ impl Indices {
         correction: f32,
         allowed: Option<&KeySet>,
     ) -> Result<Vec<Match>, IndexError> {
-        let table = self.tables.get(&view);
-        table.map_or(Ok(Vec::new()), |table| {
-            table.nearest(query, correction, allowed)
-        })
+        let Some(table) = self.tables.get(view) else {
+            return Ok(Vec::new());
+        };
+        let places = self.hosts.places(view.kind());
+        table.nearest(query, correction, places, allowed)
     }
 
     /// How close each text of `view` is to what is said in general, in the order of hosts: a high
     /// number marks an over-general trigger.
     pub fn backgrounds(&self, view: View) -> impl Iterator<Item = (Host, usize, f32)> {
-        let table = self.tables.get(&view).into_iter();
+        let table = self.tables.get(view).into_iter();
         let rows = table.flat_map(Table::backgrounds);
-        rows.map(move |(key, ordinal, mean)| (self.hosts.host(view.kind(), key), ordinal, mean))
+        let named = rows.filter_map(|(slot, ordinal, mean)| {
+            Some((self.hosts.host(view.kind(), slot)?, ordinal, mean))
+        });
+        let mut all: Vec<(Host, usize, f32)> = named.collect();
+        all.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+        all.into_iter()
     }
-}
-
-fn words(
-    memory: &Memory,
-    hosts: &Hosts,
-    backend: LexicalBackend,
-) -> Result<BTreeMap<Kind, Box<dyn LexicalIndex>>, IndexError> {
-    let mut documents = BTreeMap::<Kind, Vec<LexicalDocument>>::new();
-    for (host, text) in lexical_texts(memory) {
-        let key = hosts.key(&host).expect("hosts come from the same memory");
-        let document = LexicalDocument {
-            key,
-            terms: terms(&text),
-        };
-        documents.entry(host.kind()).or_default().push(document);
-    }
-    let index = |(kind, documents)| {
-        let mut index = backend.create()?;
-        index.upsert(documents)?;
-        Ok((kind, index))
-    };
-    documents.into_iter().map(index).collect()
 }
 
 /// The length that most vectors have; of two that are equally frequent, the lesser.

@@ -2,9 +2,9 @@
 //!
 //! [`rows`] names every text that wants a vector; [`Indices::build`] takes them back with their
 //! vectors and makes one table per view, one lexical index per kind of node, and the background
-//! statistics that trigger views are corrected by. All of it lives in memory and is derived: it is
-//! rebuilt when the memory changes, so nothing that was deleted can be found. Without vectors the
-//! lexical half still answers.
+//! statistics that trigger views are corrected by. All of it lives in memory and is derived: when
+//! the memory changes, [`Indices::update`] brings them to what they would be if made anew, so nothing
+//! that was deleted can be found. Without vectors the lexical half still answers.
 //!
 //! Encoding is left to `tmem-embed`, fusing the lists to `tmem-retrieve`, keeping vectors to
 //! `tmem-store`. Features: `bm25` for tantivy (otherwise postings of our own), `hnsw` for graphs.
@@ -20,13 +20,13 @@ pub mod row;
 mod table;
 pub mod vector;
 
-pub use background::{Background, BackgroundConfig, spaced};
+pub use background::{Background, BackgroundConfig, sample};
 pub use dense::{VectorBackend, VectorIndex};
 pub use indices::{IndexConfig, Indices, Match};
 pub use key::{Hit, Key, KeySet};
 pub use lexical::{LexicalBackend, LexicalIndex};
 pub use links::Links;
-pub use row::{Host, Kind, Row, View, rows, rows_of};
+pub use row::{Host, Kind, Row, View, affected, rows, rows_of};
 pub use vector::{Vector, VectorError};
 
 /// Why an index could not be made or asked.

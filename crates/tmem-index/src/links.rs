@@ -1,41 +1,61 @@
 //! [`Links`]: the edges of the memory between keys, so that ranking looks nothing up by name.
 
-use tmem_model::{ItemId, Memory, SceneId, TopicId};
+use std::collections::BTreeSet;
 
-use crate::hosts::Hosts;
+use tmem_model::{ItemId, Memory, TopicId};
+
+use crate::hosts::{Hosts, Moved, Moves};
 use crate::key::{Key, KeySet};
 use crate::row::Host;
 
 /// Who belongs to whom; every list is in the order of keys.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Links {
     topic_scenes: Vec<Vec<Key>>,
     scene_topics: Vec<Vec<Key>>,
     scene_items: Vec<Vec<Key>>,
     item_scenes: Vec<Vec<Key>>,
+    item_earlier: Vec<Vec<Key>>,
     item_later: Vec<Vec<Key>>,
     open_turns: KeySet,
 }
 
 impl Links {
-    pub(crate) fn of(memory: &Memory, hosts: &Hosts) -> Self {
-        let scenes = |id: &SceneId| hosts.key(&Host::Scene(id.clone()));
-        let of_topic = |id: &TopicId| sorted(memory.scenes_of(id).filter_map(|s| scenes(&s.id)));
-        let of_item = |id: &ItemId| sorted(memory.sources(id).filter_map(|s| scenes(&s.id)));
-        let items = |id: &ItemId| hosts.key(&Host::Item(id.clone()));
-        let later = |id: &ItemId| sorted(memory.superseding(id).filter_map(|i| items(&i.id)));
-        let topic_scenes: Vec<Vec<Key>> = hosts.topics.iter().map(of_topic).collect();
-        let item_scenes: Vec<Vec<Key>> = hosts.items.iter().map(of_item).collect();
+    /// Looks at what was touched; the rest is renumbered where keys moved.
+    pub(crate) fn update(
+        &mut self,
+        memory: &Memory,
+        hosts: &Hosts,
+        moved: &Moved,
+        touched: &BTreeSet<Host>,
+    ) {
+        let (topics, scenes, items) = (
+            hosts.topics.ids.len(),
+            hosts.scenes.ids.len(),
+            hosts.items.ids.len(),
+        );
+        renumber(&mut self.topic_scenes, &moved.topics, &moved.scenes, topics);
+        renumber(&mut self.item_scenes, &moved.items, &moved.scenes, items);
+        renumber(&mut self.item_earlier, &moved.items, &moved.items, items);
+        for host in touched {
+            let Some(key) = hosts.key(host).map(|key| key as usize) else {
+                continue;
+            };
+            match host {
+                Host::Topic(id) => self.topic_scenes[key] = of_topic(memory, hosts, id),
+                Host::Item(id) => {
+                    self.item_scenes[key] = of_item(memory, hosts, id);
+                    self.item_earlier[key] = earlier(memory, hosts, id);
+                }
+                Host::Turn(_) | Host::Scene(_) => {}
+            }
+        }
+        self.scene_topics = inverse(&self.topic_scenes, scenes);
+        self.scene_items = inverse(&self.item_scenes, scenes);
+        self.item_later = inverse(&self.item_earlier, items);
         let open = memory.conversations().flat_map(|c| memory.open_turns(c));
         let open = open.filter_map(|turn| hosts.key(&Host::Turn(turn.id.clone())));
-        Self {
-            open_turns: open.collect(),
-            scene_topics: inverse(&topic_scenes, hosts.scenes.len()),
-            scene_items: inverse(&item_scenes, hosts.scenes.len()),
-            item_later: hosts.items.iter().map(later).collect(),
-            topic_scenes,
-            item_scenes,
-        }
+        self.open_turns = open.collect();
     }
 
     /// Scenes that a topic admitted.
@@ -73,6 +93,44 @@ impl Links {
     pub fn open_turns(&self) -> &KeySet {
         &self.open_turns
     }
+}
+
+/// Lists at their new places, with the new keys of what they name.
+fn renumber(lists: &mut Vec<Vec<Key>>, outer: &Moves, inner: &Moves, count: usize) {
+    if let Some(inner) = inner {
+        let new = |key: Key| inner[key as usize];
+        for list in lists.iter_mut() {
+            *list = sorted(list.drain(..).filter_map(new));
+        }
+    }
+    if let Some(outer) = outer {
+        let mut moved = vec![Vec::new(); count];
+        for (list, place) in std::mem::take(lists).into_iter().zip(outer) {
+            if let Some(place) = place {
+                moved[*place as usize] = list;
+            }
+        }
+        *lists = moved;
+    }
+    lists.resize(count, Vec::new());
+}
+
+fn of_topic(memory: &Memory, hosts: &Hosts, id: &TopicId) -> Vec<Key> {
+    let scenes = memory.scenes_of(id);
+    sorted(scenes.filter_map(|scene| hosts.key(&Host::Scene(scene.id.clone()))))
+}
+
+fn of_item(memory: &Memory, hosts: &Hosts, id: &ItemId) -> Vec<Key> {
+    let scenes = memory.sources(id);
+    sorted(scenes.filter_map(|scene| hosts.key(&Host::Scene(scene.id.clone()))))
+}
+
+fn earlier(memory: &Memory, hosts: &Hosts, id: &ItemId) -> Vec<Key> {
+    let earlier = memory
+        .item(id)
+        .into_iter()
+        .flat_map(|item| &item.supersedes);
+    sorted(earlier.filter_map(|id| hosts.key(&Host::Item(id.clone()))))
 }
 
 fn sorted(keys: impl Iterator<Item = Key>) -> Vec<Key> {

@@ -1,6 +1,9 @@
 //! [`rows`]: every text of a memory that wants a vector, in a stated order.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
+use tmem_model::memory::NodeId;
 use tmem_model::{Item, ItemId, Memory, Scene, SceneId, Topic, TopicId, Turn, TurnId};
 
 /// The node that a row leads to; a trigger leads to the node that hosts it.
@@ -18,6 +21,18 @@ pub enum Host {
 }
 
 impl Host {
+    /// The host of that id; `None` for a persona, which is not searched.
+    #[must_use]
+    pub fn of(id: NodeId) -> Option<Self> {
+        match id {
+            NodeId::Turn(id) => Some(Self::Turn(id)),
+            NodeId::Topic(id) => Some(Self::Topic(id)),
+            NodeId::Scene(id) => Some(Self::Scene(id)),
+            NodeId::Item(id) => Some(Self::Item(id)),
+            NodeId::Persona(..) => None,
+        }
+    }
+
     /// Its kind.
     #[must_use]
     pub fn kind(&self) -> Kind {
@@ -230,29 +245,53 @@ fn item_rows(item: &Item, rows: &mut Vec<Row>) {
     }
 }
 
-/// What BM25 reads of each node: turns with their speaker, topics with the title twice, scenes with
-/// title, summary and dialogue, items. Blank texts are left out.
-pub(crate) fn lexical_texts(memory: &Memory) -> Vec<(Host, String)> {
-    let mut texts = Vec::new();
-    for turn in memory.all_turns() {
-        texts.push((Host::Turn(turn.id.clone()), turn_row(turn).text));
-    }
-    for topic in memory.topics() {
-        let text = format!("{0} {0} {1}", topic.title, topic.keywords.join(" "));
-        texts.push((Host::Topic(topic.id.clone()), text));
-    }
-    for scene in memory.scenes() {
-        let dialogue = dialogue(memory.scene_turns(&scene.id));
-        let text = format!("{}\n{}\n{dialogue}", scene.title, scene.summary);
-        texts.push((Host::Scene(scene.id.clone()), text));
-    }
-    texts.extend(
-        memory
-            .items()
-            .map(|item| (Host::Item(item.id.clone()), item.text.clone())),
-    );
-    texts.retain(|(_, text)| !text.trim().is_empty());
-    texts
+/// What BM25 reads of a node: of a turn its speaker too, of a topic the title twice, of a scene
+/// title, summary and dialogue. `None` if that is blank or the node is not there.
+pub(crate) fn lexical_text(memory: &Memory, host: &Host) -> Option<String> {
+    let text = match host {
+        Host::Turn(id) => turn_row(memory.turn(id)?).text,
+        Host::Topic(id) => {
+            let topic = memory.topic(id)?;
+            format!("{0} {0} {1}", topic.title, topic.keywords.join(" "))
+        }
+        Host::Scene(id) => {
+            let scene = memory.scene(id)?;
+            let dialogue = dialogue(memory.scene_turns(id));
+            format!("{}\n{}\n{dialogue}", scene.title, scene.summary)
+        }
+        Host::Item(id) => memory.item(id)?.text.clone(),
+    };
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// Every node of a memory that is searched.
+pub(crate) fn hosts(memory: &Memory) -> BTreeSet<Host> {
+    let turns = memory.all_turns().map(|turn| Host::Turn(turn.id.clone()));
+    let topics = memory.topics().map(|topic| Host::Topic(topic.id.clone()));
+    let scenes = memory.scenes().map(|scene| Host::Scene(scene.id.clone()));
+    let items = memory.items().map(|item| Host::Item(item.id.clone()));
+    turns.chain(topics).chain(scenes).chain(items).collect()
+}
+
+/// Nodes whose rows, words or background may be others once `changed` nodes are: these, the scenes
+/// of the turns among them, and the items of the scenes.
+#[must_use]
+pub fn affected(memory: &Memory, changed: BTreeSet<Host>) -> BTreeSet<Host> {
+    let mut all = changed;
+    let turns = all.iter().filter_map(|host| match host {
+        Host::Turn(turn) => memory.scene_of(turn),
+        _ => None,
+    });
+    let scenes: Vec<Host> = turns.map(|scene| Host::Scene(scene.id.clone())).collect();
+    all.extend(scenes);
+    let scenes = all.iter().filter_map(|host| match host {
+        Host::Scene(scene) => Some(scene),
+        _ => None,
+    });
+    let items = scenes.flat_map(|scene| memory.items_of(scene));
+    let items: Vec<Host> = items.map(|item| Host::Item(item.id.clone())).collect();
+    all.extend(items);
+    all
 }
 
 /// The raw turns as lines of `Speaker: what was said`.

@@ -34,6 +34,12 @@ impl Vector {
     }
 }
 
+impl AsRef<[f32]> for Vector {
+    fn as_ref(&self) -> &[f32] {
+        &self.0
+    }
+}
+
 impl TryFrom<Vec<f32>> for Vector {
     type Error = VectorError;
 

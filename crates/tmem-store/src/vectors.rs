@@ -27,16 +27,24 @@ impl Store {
         hashes.iter().map(&mut vector).collect()
     }
 
-    /// Hashes of the texts that have a vector of that encoder, sorted.
+    /// Hashes of those texts that have no vector of that encoder, in the order given.
     ///
     /// # Errors
     /// [`StoreError`] if the file cannot be read.
-    pub fn vector_hashes(&self, encoder: &str) -> Result<Vec<String>, StoreError> {
+    pub fn without_vector(
+        &self,
+        encoder: &str,
+        hashes: impl Iterator<Item = String>,
+    ) -> Result<Vec<String>, StoreError> {
         let inner = self.inner();
-        let query = "SELECT hash FROM vectors WHERE encoder = ?1 ORDER BY hash";
-        let mut statement = inner.connection.prepare_cached(query)?;
-        let rows = statement.query_map([encoder], |row| row.get(0))?;
-        rows.collect::<Result<_, _>>().doing("listing vectors")
+        let query = "SELECT 1 FROM vectors WHERE encoder = ?1 AND hash = ?2";
+        let mut find = inner.connection.prepare_cached(query)?;
+        let mut lacking = Vec::new();
+        for hash in hashes {
+            let has = find.exists([encoder, &hash]).doing("finding a vector")?;
+            lacking.extend((!has).then_some(hash));
+        }
+        Ok(lacking)
     }
 
     /// Stores vectors, each with the hash of its text, all or none.
@@ -79,6 +87,25 @@ impl Store {
             ))
         })?;
         rows.collect::<Result<_, _>>().doing("counting vectors")
+    }
+
+    /// Removes the vectors of texts, as far as that encoder has made some.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be written.
+    pub fn remove_vectors<'a>(
+        &self,
+        encoder: &str,
+        hashes: impl Iterator<Item = &'a String>,
+    ) -> Result<(), StoreError> {
+        let mut inner = self.inner();
+        let transaction = inner.connection.transaction().doing("removing vectors")?;
+        for hash in hashes {
+            let delete = "DELETE FROM vectors WHERE encoder = ?1 AND hash = ?2";
+            let mut delete = transaction.prepare_cached(delete)?;
+            delete.execute([encoder, hash]).doing("removing vectors")?;
+        }
+        transaction.commit().doing("removing vectors")
     }
 
     /// Removes all vectors for which `keep`, given encoder and hash, is false; yields how many.

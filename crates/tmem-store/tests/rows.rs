@@ -53,8 +53,18 @@ fn vectors_come_in_the_order_asked_and_by_encoder() {
         .unwrap();
     let asked = ["h2", "h9", "h1"].map(str::to_owned);
     let found = store.vectors("e", &asked).unwrap();
-    assert_eq!(store.vector_hashes("e").unwrap(), ["h1", "h2"]);
-    assert_eq!(store.vector_hashes("g").unwrap(), [""; 0]);
+    let lacking = |encoder| {
+        let hashes = ["h2", "h3", "h1"].map(str::to_owned).into_iter();
+        store.without_vector(encoder, hashes).unwrap()
+    };
+    assert_eq!(lacking("e"), ["h3"]);
+    assert_eq!(lacking("g"), ["h2", "h3", "h1"]);
+    let gone = ["h2", "h9"].map(str::to_owned);
+    store.remove_vectors("f", gone.iter()).unwrap();
+    assert_eq!(lacking("e"), ["h3"]);
+    store.remove_vectors("e", gone.iter()).unwrap();
+    assert_eq!(lacking("e"), ["h2", "h3"]);
+    store.put_vectors("e", &rows).unwrap();
     assert_eq!(
         found,
         [Some(vec![1.0, 0.0]), None, Some(vec![0.5, -1.25e-7])]

@@ -52,6 +52,7 @@ impl Tmem {
             Some(_) => Vec::new(),
             None => vec![Heading::new(id.clone())],
         };
+        drop(memory); // so that committing need not copy it
         if !new.is_empty() {
             self.commit(&Change {
                 headings,

@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::StreamExt;
 use tmem_build::{
-    BuildConfig, Inputs, Jobs, Step, Vectors, accept, ask, flush, flush_after, plan, retry, wanted,
+    Asked, BuildConfig, Inputs, Jobs, Prepared, Step, Vectors, accept, ask, flush, flush_after,
+    plan, prepare, retry, wanted,
 };
 use tmem_llm::ChatModel;
-use tmem_model::{Change, ConversationId, Item, JobKey, JobState, Memory, Stage, TurnId};
+use tmem_model::{Change, ConversationId, ItemId, JobKey, JobState, Memory, Stage, TurnId};
 
 use crate::coverage::Coverage;
 use crate::error::TmemError;
@@ -81,7 +82,6 @@ impl Tmem {
     ) -> Result<Summary, TmemError> {
         self.check_encoder().await?;
         self.mark(options)?;
-        let superseded = superseded(&self.memory());
         let mut run = Run::new(self, options, listener);
         if run.has_work() {
             run.model = Some(self.chat().await?);
@@ -94,7 +94,6 @@ impl Tmem {
         self.refuse_hubs().await?;
         let (memory, jobs) = self.snapshot();
         summary.problems = unfinished(&jobs);
-        summary.superseded = self::superseded(&memory).saturating_sub(superseded);
         summary.holes = Coverage::of(&memory, &jobs).holes;
         summary.notes.extend(self.embed(listener).await?);
         Ok(summary)
@@ -132,17 +131,16 @@ impl Tmem {
     }
 }
 
-/// How many items later ones put out of date.
-pub(crate) fn superseded(memory: &Memory) -> usize {
-    let later = |item: &&Item| memory.superseding(&item.id).next().is_some();
-    memory.items().filter(later).count()
+/// How many items a change puts out of date that nothing did before.
+fn outdated(memory: &Memory, change: &Change) -> usize {
+    let named = change.items.iter().flat_map(|item| &item.supersedes);
+    let named: BTreeSet<&ItemId> = named.collect();
+    let is_new = |id: &&ItemId| memory.superseding(id).next().is_none();
+    named.into_iter().filter(is_new).count()
 }
 
 pub(crate) fn unfinished(jobs: &Jobs) -> Vec<Problem> {
-    jobs.iter()
-        .filter(|job| job.state != JobState::Done)
-        .map(Problem::from)
-        .collect()
+    jobs.unfinished().map(Problem::from).collect()
 }
 
 /// What tells a step from others: its conversation, stage and targets.
@@ -273,33 +271,22 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Asks all steps side by side, and commits each answer in the order of the plan.
+    /// Asks all steps side by side, and commits each answer in the order of the plan. No state is
+    /// held on to while answers are waited for, so that committing need not copy it.
     async fn round(&mut self, steps: Vec<Step>, vectors: &Vectors) -> Result<Round, TmemError> {
         let model = self.model.clone().expect("rounds begin with a model");
-        let (memory, jobs) = self.view();
-        let (config, prompts) = (&*Arc::clone(&self.config), self.tmem.prompts());
-        let inputs = Inputs {
-            memory: &memory,
-            jobs: &jobs,
-            vectors,
-        };
+        let calls = self.prepared(steps, vectors);
         let mut round = Round::default();
         let (stop, outage) = (&self.options.stop, round.outage.clone());
-        let goes_on = |_: &Step| !stop.is_asked() && !outage.is_asked();
-        let open = steps.into_iter().take_while(goes_on);
-        let asked = open.map(|step| ask(step, inputs, &*model, config, prompts));
+        let goes_on = |_: &Prepared| !stop.is_asked() && !outage.is_asked();
+        let open = calls.into_iter().take_while(goes_on);
+        let asked = open.map(|call| ask(call, &*model));
         let mut answers =
             std::pin::pin!(futures::stream::iter(asked).buffered(self.tmem.concurrency()));
         while let Some(answer) = answers.next().await {
-            let (memory, jobs) = self.view();
-            let now = Inputs {
-                memory: &memory,
-                jobs: &jobs,
-                vectors,
-            };
-            let change = accept(&answer, now, config);
-            drop((memory, jobs)); // so that committing need not copy them
+            let (change, outdated) = self.accepted(&answer, vectors);
             self.tmem.commit(&change)?;
+            self.summary.superseded += outdated;
             round.taken += 1;
             round.waiting += usize::from(answer.is_waiting());
             if answer.is_outage() {
@@ -308,6 +295,33 @@ impl<'a> Run<'a> {
             self.tell(answer.step(), &change);
         }
         Ok(round)
+    }
+
+    fn prepared(&self, steps: Vec<Step>, vectors: &Vectors) -> Vec<Prepared> {
+        let (memory, jobs) = self.view();
+        let inputs = Inputs {
+            memory: &memory,
+            jobs: &jobs,
+            vectors,
+        };
+        let (config, prompts) = (&*self.config, self.tmem.prompts());
+        let steps = steps.into_iter();
+        steps
+            .map(|step| prepare(step, inputs, config, prompts))
+            .collect()
+    }
+
+    /// What an answer changes, and how many items it puts out of date.
+    fn accepted(&self, answer: &Asked, vectors: &Vectors) -> (Change, usize) {
+        let (memory, jobs) = self.view();
+        let inputs = Inputs {
+            memory: &memory,
+            jobs: &jobs,
+            vectors,
+        };
+        let change = accept(answer, inputs, &self.config, self.tmem.prompts());
+        let outdated = outdated(&memory, &change);
+        (change, outdated)
     }
 
     fn tell(&mut self, step: &Step, change: &Change) {

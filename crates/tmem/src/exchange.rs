@@ -65,6 +65,7 @@ impl Tmem {
             whole.merge(change);
             imported.push(Imported::of(&memory, conversation));
         }
+        drop((memory, jobs)); // so that committing need not copy them
         self.commit(&whole)?;
         Ok(imported)
     }

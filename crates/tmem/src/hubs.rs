@@ -9,9 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use tmem_build::Jobs;
-use tmem_index::{Background, Host, Row, Vector, View, rows_of, spaced};
-use tmem_model::{Change, Item, ItemId, Job, JobState, Memory, Scene, SceneId, Stage};
+use tmem_build::{Jobs, MEASURED};
+use tmem_index::{Background, Host, Row, Vector, View, rows_of, sample};
+use tmem_model::{Change, Item, ItemId, Job, Memory, Scene, SceneId, Stage};
 
 use crate::error::TmemError;
 use crate::tmem::Tmem;
@@ -19,13 +19,14 @@ use crate::vectors::{hash, joined};
 
 /// Why such a trigger is refused, as it is counted.
 const REASON: &str = "close to everything said";
-/// What a job's result says once its triggers were measured.
-const MEASURED: &str = "measured";
 
 impl Tmem {
     /// Refuses hubs among the triggers that were not measured yet. Without an encoder, or while too
     /// little was said to measure by, they wait for a later build.
     pub(crate) async fn refuse_hubs(&self) -> Result<(), TmemError> {
+        let Some(encoder) = self.services.encoder_spec() else {
+            return Ok(());
+        };
         let (memory, jobs) = self.snapshot();
         let written = unmeasured(&jobs);
         let neighbours = self.config().index.background.neighbours;
@@ -41,9 +42,11 @@ impl Tmem {
             return Ok(());
         };
         let texts: BTreeSet<String> = hubs.iter().map(|row| hash(&row.text)).collect();
-        self.commit(&without(&memory, &written, &hubs))?;
+        let change = without(&memory, &written, &hubs);
+        drop((memory, jobs)); // so that committing need not copy them
+        self.commit(&change)?;
         if !texts.is_empty() {
-            self.shelf.retain_vectors(|_, hash| !texts.contains(hash))?;
+            self.shelf.remove_vectors(&encoder.identity(), &texts)?;
         }
         Ok(())
     }
@@ -58,15 +61,10 @@ impl Tmem {
         let Ok(encoder) = self.services.encoder().await else {
             return Ok(None);
         };
-        let turns: Vec<Host> = memory
-            .all_turns()
-            .map(|turn| Host::Turn(turn.id.clone()))
-            .collect();
-        let sample = spaced(turns.len(), self.config().index.background.sample).into_iter();
-        let hosts: Vec<Host> = sample
-            .map(|at| turns[at].clone())
-            .chain(hosts.cloned())
-            .collect();
+        let turns = memory.all_turns().map(|turn| &turn.id);
+        let turns = sample(turns, self.config().index.background.sample).into_iter();
+        let turns = turns.map(|turn| Host::Turn(turn.clone()));
+        let hosts: Vec<Host> = turns.chain(hosts.cloned()).collect();
         let mut wanted = rows_of(memory, &hosts);
         wanted.retain(|row| matches!(row.view, View::Turn | View::Bridge | View::Horizon));
         let known = match self.vectors_of(&*encoder, &wanted, &|_| ()).await {
@@ -84,11 +82,7 @@ impl Tmem {
 
 /// Hosts whose triggers were written and not measured, each with the job that wrote them.
 fn unmeasured(jobs: &Jobs) -> BTreeMap<Host, &Job> {
-    let done = jobs.iter().filter(|job| job.state == JobState::Done);
-    let new = done.filter(|job| {
-        let result = job.result.as_ref();
-        result.is_none_or(|result| result.get(MEASURED).is_none())
-    });
+    let new = jobs.unmeasured();
     new.filter_map(|job| Some((host(job)?, job))).collect()
 }
 

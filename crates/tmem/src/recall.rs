@@ -88,12 +88,13 @@ impl Tmem {
         self.check_conversation(question)?;
         self.check_encoder().await?;
         let indexed = self.indexed().await?;
-        let mut notes = indexed.notes.clone();
+        let mut notes = indexed.search.notes();
+        let wordy = !notes.is_empty();
         notes.extend(unknown_speaker(&indexed.memory, question));
         let vector = match self.query_vector(&question.text).await {
             Ok(vector) => vector,
             Err(why) => {
-                if indexed.notes.is_empty() {
+                if !wordy {
                     notes.push(format!("searched by words alone: {why}"));
                 }
                 None
@@ -133,7 +134,7 @@ impl Tmem {
         mut query: Query,
         config: &RetrieveConfig,
     ) -> Result<Recall, TmemError> {
-        let retriever = Retriever::new(&indexed.memory, &indexed.indices);
+        let retriever = Retriever::new(&indexed.memory, &indexed.search.indices);
         let recall = retriever.recall(&query, config);
         let Some(reranker) = self.services.reranker().await? else {
             return Ok(recall);

@@ -18,6 +18,10 @@ use crate::vectors::Known;
 /// Under which key the folder remembers whose vectors it holds.
 const ENCODER: &str = "encoder";
 
+/// Under which key, with the space's name behind it, it remembers up to which generation all texts
+/// have vectors, and whose.
+const EMBEDDED: &str = "embedded/";
+
 /// Letters of a text that are enough to find it by: prompts may hold no more of it.
 const MARK: usize = 32;
 
@@ -107,11 +111,8 @@ impl Shelf {
         self.scratch
             .generation
             .store(saved.generation, Ordering::Relaxed);
-        Ok((
-            saved.memory,
-            saved.jobs.into_iter().collect(),
-            saved.generation,
-        ))
+        let jobs = Jobs::of(&saved.memory, saved.jobs);
+        Ok((saved.memory, jobs, saved.generation))
     }
 
     pub(crate) fn commit(&self, change: &Change) -> Result<u64, TmemError> {
@@ -161,13 +162,18 @@ impl Shelf {
         Ok(known)
     }
 
-    /// Hashes of the texts that have a vector of that encoder.
-    pub(crate) fn vector_hashes(&self, encoder: &str) -> Result<BTreeSet<String>, TmemError> {
-        let mut hashes: BTreeSet<String> = self.scratch.vectors().keys().cloned().collect();
-        if let Some(store) = &self.store {
-            hashes.extend(store.vector_hashes(encoder)?);
+    /// Hashes of those texts that have no vector of that encoder.
+    pub(crate) fn without_vector<'a>(
+        &self,
+        encoder: &str,
+        hashes: impl Iterator<Item = &'a String>,
+    ) -> Result<BTreeSet<String>, TmemError> {
+        let scratch = self.scratch.vectors();
+        let hashes = hashes.filter(|hash| !scratch.contains_key(*hash)).cloned();
+        match &self.store {
+            Some(store) => Ok(store.without_vector(encoder, hashes)?.into_iter().collect()),
+            None => Ok(hashes.collect()),
         }
-        Ok(hashes)
     }
 
     /// Keeps vectors; the first ones decide whose vectors the folder holds.
@@ -195,6 +201,31 @@ impl Shelf {
         Ok(store.get_meta(ENCODER)?)
     }
 
+    /// Whose vectors all texts of the space had, and at which generation.
+    pub(crate) fn embedded(&self) -> Result<Option<(String, u64)>, TmemError> {
+        let Some(store) = self.kept() else {
+            return Ok(None);
+        };
+        let noted = store.get_meta(&format!("{EMBEDDED}{}", self.space))?;
+        Ok(noted.and_then(|noted| {
+            let (generation, encoder) = noted.split_once(' ')?;
+            Some((encoder.to_owned(), generation.parse().ok()?))
+        }))
+    }
+
+    /// Notes that all texts of that generation have vectors of that encoder.
+    pub(crate) fn note_embedded(&self, encoder: &str, generation: u64) -> Result<(), TmemError> {
+        let Some(store) = self.kept() else {
+            return Ok(());
+        };
+        let noted = format!("{generation} {encoder}");
+        let key = format!("{EMBEDDED}{}", self.space);
+        if store.get_meta(&key)?.as_ref() != Some(&noted) {
+            store.set_meta(&key, &noted)?;
+        }
+        Ok(())
+    }
+
     /// From now on the folder's vectors are this encoder's; those of others go.
     pub(crate) fn swap_encoder(&self, identity: &str) -> Result<usize, TmemError> {
         let store = self.store()?;
@@ -216,6 +247,14 @@ impl Shelf {
         let store = self.store()?;
         let load = |space: &SpaceName| Ok(store.load(space)?.memory);
         store.spaces()?.iter().map(load).collect()
+    }
+
+    pub(crate) fn remove_vectors(
+        &self,
+        encoder: &str,
+        hashes: &BTreeSet<String>,
+    ) -> Result<(), TmemError> {
+        Ok(self.store()?.remove_vectors(encoder, hashes.iter())?)
     }
 
     pub(crate) fn retain_vectors(

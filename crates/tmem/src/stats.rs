@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tmem_build::Jobs;
 use tmem_index::{Host, Indices, Vector, View, rows};
-use tmem_model::{JobState, Memory, TurnId};
+use tmem_model::{Item, JobState, Memory, TurnId};
 
-use crate::build::superseded;
 use crate::coverage::Coverage;
 use crate::error::TmemError;
 use crate::indexed::Indexed;
@@ -77,10 +76,10 @@ impl Tmem {
             coverage: Coverage::of(memory, &self.jobs()),
             jobs: by_state(&self.jobs()),
             refused: refusals(&self.jobs()),
-            vectors: vectors(&indexed.indices),
-            gate: indexed.indices.gate(),
+            vectors: vectors(&indexed.search.indices),
+            gate: indexed.search.indices.gate(),
             gate_fires: self.gate_fires(&indexed).await?,
-            notes: indexed.notes.clone(),
+            notes: indexed.search.notes(),
         })
     }
 
@@ -112,15 +111,20 @@ impl Tmem {
 fn fires(indexed: &Indexed, turn: &TurnId, vector: &Vector) -> Result<bool, TmemError> {
     // Without a fixed gate, a trigger has to be closer than what is said in general.
     let (gate, correction) = indexed
+        .search
         .indices
         .gate()
         .map_or((0.0, 1.0), |gate| (gate, 0.0));
     for view in [View::Concept, View::Bridge, View::Joint] {
-        for found in indexed.indices.nearest(view, vector, correction, None)? {
+        for found in indexed
+            .search
+            .indices
+            .nearest(view, vector, correction, None)?
+        {
             if found.score < gate {
                 break;
             }
-            let id = &indexed.indices.items()[found.key as usize];
+            let id = &indexed.search.indices.items()[found.key as usize];
             if indexed
                 .memory
                 .item(id)
@@ -193,4 +197,10 @@ fn vectors(indices: &Indices) -> BTreeMap<String, usize> {
         .into_iter()
         .map(|view| (name(view), indices.len(view)))
         .collect()
+}
+
+/// How many items later ones put out of date.
+fn superseded(memory: &Memory) -> usize {
+    let later = |item: &&Item| memory.superseding(&item.id).next().is_some();
+    memory.items().filter(later).count()
 }

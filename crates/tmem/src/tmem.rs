@@ -1,9 +1,11 @@
 //! [`Tmem`]: one opened space, its state and its services.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tmem_build::{Inputs, Jobs, Prompts, Vectors};
+use tmem_index::Host;
 use tmem_llm::ChatModel;
 use tmem_model::{Change, ConversationId, Memory};
 
@@ -89,6 +91,17 @@ struct State {
     memory: Arc<Memory>,
     jobs: Arc<Jobs>,
     generation: u64,
+    /// Nodes that came, changed or went since the indices were last asked for.
+    unindexed: BTreeSet<Host>,
+    unembedded: Unembedded,
+}
+
+/// Nodes whose texts may lack vectors.
+pub(crate) enum Unembedded {
+    /// Any.
+    All,
+    /// These, for all others have vectors of the encoder of that name.
+    Since(String, BTreeSet<Host>),
 }
 
 impl Tmem {
@@ -167,10 +180,30 @@ impl Tmem {
         (Arc::clone(&state.memory), Arc::clone(&state.jobs))
     }
 
-    /// The memory with its generation, which grows with every commit.
-    pub(crate) fn generation(&self) -> (Arc<Memory>, u64) {
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        (Arc::clone(&state.memory), state.generation)
+    /// The memory with its generation, which grows with every commit, and what changed in it since
+    /// this was last called.
+    pub(crate) fn unindexed(&self) -> (Arc<Memory>, u64, BTreeSet<Host>) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = std::mem::take(&mut state.unindexed);
+        (Arc::clone(&state.memory), state.generation, changed)
+    }
+
+    /// The memory with its generation, and what of it may lack vectors; the caller sees to these and
+    /// says so by [`embedded`](Self::embedded).
+    pub(crate) fn unembedded(&self) -> (Arc<Memory>, u64, Unembedded) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let lacking = std::mem::replace(&mut state.unembedded, Unembedded::All);
+        (Arc::clone(&state.memory), state.generation, lacking)
+    }
+
+    /// Notes that all texts of a generation have vectors of an encoder.
+    pub(crate) fn embedded(&self, encoder: String, generation: u64) -> Result<(), TmemError> {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if state.generation == generation {
+            self.shelf.note_embedded(&encoder, generation)?;
+            state.unembedded = Unembedded::Since(encoder, BTreeSet::new());
+        }
+        Ok(())
     }
 
     /// Looks at the state as construction sees it.
@@ -193,11 +226,13 @@ impl Tmem {
             return Ok(());
         }
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut *state;
         state.memory.check(change)?;
         state.generation = self.shelf.commit(change)?;
-        let applied = Arc::make_mut(&mut state.memory).apply(change);
+        state.note(change);
+        let memory = Arc::make_mut(&mut state.memory);
+        let applied = tmem_build::apply(memory, Arc::make_mut(&mut state.jobs), change);
         applied.expect("what was checked is not refused");
-        Arc::make_mut(&mut state.jobs).absorb(change);
         Ok(())
     }
 }
@@ -205,10 +240,29 @@ impl Tmem {
 impl State {
     fn load(shelf: &Shelf) -> Result<Self, TmemError> {
         let (memory, jobs, generation) = shelf.load()?;
+        let embedded = shelf.embedded()?.filter(|(_, upto)| *upto == generation);
+        let unembedded = embedded.map_or(Unembedded::All, |(encoder, _)| {
+            Unembedded::Since(encoder, BTreeSet::new())
+        });
         Ok(Self {
             memory: Arc::new(memory),
             jobs: Arc::new(jobs),
             generation,
+            unindexed: BTreeSet::new(),
+            unembedded,
         })
+    }
+
+    /// Notes what a change, not yet applied, touches.
+    fn note(&mut self, change: &Change) {
+        let removed = &change.removed;
+        let members = removed.conversations.iter();
+        let members = members.flat_map(|id| self.memory.members(id));
+        let named = change.written().chain(removed.nodes()).chain(members);
+        let hosts: Vec<Host> = named.filter_map(Host::of).collect();
+        if let Unembedded::Since(_, lacking) = &mut self.unembedded {
+            lacking.extend(hosts.iter().cloned());
+        }
+        self.unindexed.extend(hosts);
     }
 }

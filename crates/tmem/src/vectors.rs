@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tmem_build::Vectors;
 use tmem_embed::{Encoder, TextRole, text_hash};
-use tmem_index::{Host, Row, Vector, rows, rows_of};
+use tmem_index::{Host, Row, Vector, affected, rows, rows_of};
 use tmem_model::TurnId;
 
 use crate::build::Listener;
 use crate::error::{TmemError, chain};
 use crate::progress::Event;
-use crate::tmem::Tmem;
+use crate::tmem::{Tmem, Unembedded};
 
 /// Texts that are encoded between two commits.
 const CHUNK: usize = 64;
@@ -44,11 +44,19 @@ impl Tmem {
         encoder: &dyn Encoder,
         listener: Listener<'_>,
     ) -> Result<(), TmemError> {
-        let rows = rows(&self.memory());
+        let identity = encoder.spec().identity();
+        let (memory, generation, lacking) = self.unembedded();
+        let rows = match lacking {
+            Unembedded::Since(encoder, changed) if encoder == identity => {
+                rows_of(&memory, &affected(&memory, changed))
+            }
+            _ => rows(&memory),
+        };
         let mut texts = by_hash(&rows);
-        let stored = self.shelf.vector_hashes(&encoder.spec().identity())?;
-        texts.retain(|hash, _| !stored.contains(hash));
-        self.make(encoder, &texts, &mut |_| (), listener).await
+        let missing = self.shelf.without_vector(&identity, texts.keys())?;
+        texts.retain(|hash, _| missing.contains(hash));
+        self.make(encoder, &texts, &mut |_| (), listener).await?;
+        self.embedded(identity, generation)
     }
 
     /// The vector of each row, made if it is not there yet.

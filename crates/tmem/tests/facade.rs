@@ -325,3 +325,90 @@ async fn texts_without_a_visible_character_cost_the_others_nothing() {
         .expect("evidence");
     assert!(recalled.context.render().contains("parrot"));
 }
+
+const DOCUMENT: &str = r#"{"format": "tmem-memory/1", "conversation": "a", "speakers": ["Ida"],
+  "turns": [{"id": "T1", "speaker": "Ida", "text": "The ferry was late"},
+    {"id": "T2", "speaker": "Ida", "text": "I sold the green boat"}],
+  "scenes": [{"id": "s1", "turns": ["T1"], "title": "A late ferry", "summary": "", "narrative": "n",
+      "horizon_triggers": [{"dimension": "goal", "text": "leaving earlier for the boat"}]},
+    {"id": "s2", "turns": ["T2"], "title": "The boat", "summary": "Ida sold it.", "narrative": "n",
+      "horizon_triggers": []}],
+  "topics": [{"id": "t1", "title": "Boats", "keywords": ["ferry"], "scenes": ["s1", "s2"]}],
+  "items": [{"id": "i1", "kind": "atomic", "text": "Ida sold her green boat", "scenes": ["s2"],
+    "turns": ["T2"], "triggers": [{"entity": "sale", "bridge": "somebody wants a boat", "rationale": ""}]}],
+  "personas": []}"#;
+
+#[tokio::test]
+async fn after_every_change_a_recall_finds_what_a_memory_opened_anew_finds() {
+    let folder = TempDir::new().unwrap();
+    let (tmem, _) = opened(&folder, "Ana: the boat is green\nBo: mine is red\n", "");
+    let agree = async || {
+        let mut options = options(&folder);
+        options.access = Access::Read;
+        let anew = Tmem::open(options).expect("it is there");
+        let (question, config) = (Question::new("Who sold a green boat?"), Config::default());
+        let found = tmem.recall(&question, &config.retrieve).await;
+        let expected = anew.recall(&question, &config.retrieve).await;
+        assert_eq!(found.expect("evidence"), expected.expect("evidence"));
+    };
+    agree().await;
+    tmem.import(DOCUMENT).expect("a document");
+    agree().await;
+    let more = transcript("Ana: the boat is green\nBo: mine is red\nAna: the oars are green\n");
+    tmem.add(&conversation(), &more).expect("stored");
+    agree().await;
+    let imported = ConversationId::new("a").expect("a name");
+    let turn = TurnId::new(&imported, "T2").expect("an id");
+    tmem.forget(&Target::Turn(turn)).expect("forgotten");
+    agree().await;
+    tmem.import(DOCUMENT).expect("a document");
+    tmem.forget(&Target::Conversation(imported))
+        .expect("forgotten");
+    agree().await;
+}
+
+/// Hashes words and counts texts.
+struct Counting(HashEncoder, Arc<AtomicUsize>);
+
+#[async_trait::async_trait]
+impl Encoder for Counting {
+    fn spec(&self) -> &EncoderSpec {
+        self.0.spec()
+    }
+
+    async fn encode(&self, role: TextRole, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.1.fetch_add(texts.len(), Ordering::Relaxed);
+        self.0.encode(role, texts).await
+    }
+}
+
+#[tokio::test]
+async fn vectors_are_made_of_what_has_none_whoever_brought_it() {
+    let folder = TempDir::new().unwrap();
+    let counted = Arc::new(AtomicUsize::new(0));
+    let open = || {
+        let encoder = Counting(HashEncoder::new(8), Arc::clone(&counted));
+        let builder = Tmem::builder(options(&folder)).encoder(encoder);
+        builder.open().expect("a memory")
+    };
+    let made = async |tmem: &Tmem| {
+        let notes = tmem.embed(&|_| ()).await.expect("vectors");
+        assert_eq!(notes, Vec::<String>::new());
+        counted.swap(0, Ordering::Relaxed)
+    };
+    let said = |text| transcript(text);
+    let (one, two, three) = (
+        "Ana: one\n",
+        "Ana: one\nBo: two\n",
+        "Ana: one\nBo: two\nAna: three\n",
+    );
+    let tmem = open();
+    tmem.add(&conversation(), &said(one)).expect("stored");
+    assert_eq!((made(&tmem).await, made(&tmem).await), (1, 0));
+    tmem.add(&conversation(), &said(two)).expect("stored");
+    assert_eq!(made(&tmem).await, 1);
+    drop(tmem);
+    assert_eq!(made(&open()).await, 0);
+    open().add(&conversation(), &said(three)).expect("stored");
+    assert_eq!(made(&open()).await, 1, "what was added without vectors");
+}

@@ -160,12 +160,8 @@ impl<'a> Draft<'a> {
         } else {
             scenes.truncate(1);
         }
-        let order = self
-            .ctx
-            .memory
-            .scenes_in(self.ctx.conversation)
-            .map(|scene| &scene.id);
-        let scenes: Vec<SceneId> = order.filter(|id| scenes.contains(id)).cloned().collect();
+        scenes.sort_by_cached_key(|id| (self.ctx.place(id), id.clone()));
+        scenes.dedup();
         let alone = scenes.len() == 1 && !is_first(self.ctx, &work.topic, &scenes[0]);
         if alone {
             return Err((

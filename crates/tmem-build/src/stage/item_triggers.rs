@@ -1,10 +1,10 @@
 //! Entity and Bridge triggers of items, about ten items a call.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 use tmem_llm::{Message, ReplySchema};
-use tmem_model::{Change, Item, ItemId, ItemTrigger, SceneId, Stage};
+use tmem_model::{Change, Item, ItemId, ItemTrigger, Scene, Stage};
 
 use crate::context::{Context, batches};
 use crate::frame::Frame;
@@ -23,28 +23,38 @@ const WHY: usize = 160;
 /// Batches of items that have no triggers yet. Their places are counted by scene and text, so that
 /// batches do not depend on the order in which the items were found.
 pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
-    let scenes = ctx.memory.scenes_in(ctx.conversation).enumerate();
-    let order: BTreeMap<&SceneId, usize> = scenes.map(|(at, scene)| (&scene.id, at)).collect();
-    let mut items: Vec<&Item> = ctx.memory.items_in(ctx.conversation).collect();
-    items.sort_by_key(|item| (order.get(&item.scenes[0]).copied(), &item.text, &item.id));
-    let open = items
-        .into_iter()
-        .enumerate()
-        .filter(|(_, item)| is_open(ctx, item));
-    let targets = open.map(|(at, item)| {
+    if ctx.config.triggers_per_item == 0 {
+        return Vec::new();
+    }
+    let agenda = ctx.jobs.agenda(ctx.conversation).into_iter();
+    let open = agenda.flat_map(|agenda| &agenda.bare_items);
+    let open: Vec<&Item> = open.filter_map(|id| ctx.memory.item(id)).collect();
+    let scenes = open
+        .iter()
+        .filter_map(|item| ctx.memory.sources(&item.id).next());
+    let scenes: BTreeMap<_, _> = scenes.map(|scene| (ctx.place(&scene.id), scene)).collect();
+    let places: HashMap<&ItemId, usize> = scenes.values().flat_map(|s| places(ctx, s)).collect();
+    let targets = open.iter().map(|item| {
         let level = ctx.level(Stage::ItemTriggers, item.id.local());
-        (at, level, item.id.clone())
+        (places[&item.id], level, item.id.clone())
     });
-    let calls = batches(targets.collect(), ctx.config.item_trigger_batch);
+    let mut targets: Vec<(usize, u32, ItemId)> = targets.collect();
+    targets.sort();
+    let calls = batches(targets, ctx.config.item_trigger_batch);
     calls
         .into_iter()
         .map(|(level, items)| (level, Work::Items(items)))
         .collect()
 }
 
-fn is_open(ctx: &Context<'_>, item: &Item) -> bool {
-    let wanted = ctx.config.triggers_per_item > 0;
-    wanted && item.triggers.is_empty() && ctx.wants(Stage::ItemTriggers, item.id.local())
+/// Where the items that begin with a scene stand among all items of the conversation.
+fn places<'a>(ctx: &Context<'a>, scene: &Scene) -> impl Iterator<Item = (&'a ItemId, usize)> {
+    let at = ctx.place(&scene.id);
+    let items = ctx.memory.items_of(&scene.id);
+    let mut items: Vec<&Item> = items.filter(|item| ctx.place(&item.id) == at).collect();
+    items.sort_by_key(|item| (&item.text, &item.id));
+    let ids = items.into_iter().map(|item| &item.id);
+    ids.zip(ctx.memory.items_before(&scene.id)..)
 }
 
 pub(crate) fn messages(ctx: &Context<'_>, items: &[ItemId], prompts: &Prompts) -> Vec<Message> {

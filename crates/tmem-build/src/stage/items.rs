@@ -23,20 +23,29 @@ const BEFORE: usize = 3;
 
 /// Topics with scenes whose items are not extracted yet.
 pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
-    let topics = ctx.memory.topics_in(ctx.conversation);
-    let works = topics.flat_map(|topic| of_topic(ctx, topic));
+    let agenda = ctx.jobs.agenda(ctx.conversation).into_iter();
+    let mut waiting: BTreeMap<&TopicId, Vec<&Scene>> = BTreeMap::new();
+    for (topic, scene) in agenda.flat_map(|agenda| &agenda.memberships) {
+        let scene = ctx.scene(scene);
+        waiting.entry(topic).or_default().extend(scene);
+    }
+    let topics = waiting.into_iter();
+    let topics = topics.filter_map(|(id, scenes)| Some((ctx.memory.topic(id)?, scenes)));
+    let mut topics: Vec<_> = topics.collect();
+    topics.sort_by_cached_key(|(topic, _)| (ctx.place(&topic.id), &topic.id));
+    let works = topics.into_iter();
+    let works = works.flat_map(|(topic, scenes)| of_topic(ctx, topic, scenes));
     works
         .map(|(level, work)| (level, Work::Topic(work)))
         .collect()
 }
 
-fn of_topic(ctx: &Context<'_>, topic: &Topic) -> Vec<(u32, TopicWork)> {
-    let members: Vec<&Scene> = ctx.memory.scenes_of(&topic.id).collect();
+/// The calls of a topic in which `waiting` scenes have no items yet.
+fn of_topic(ctx: &Context<'_>, topic: &Topic, mut waiting: Vec<&Scene>) -> Vec<(u32, TopicWork)> {
+    waiting.retain(|scene| is_asked(ctx, topic, scene));
+    waiting.sort_by_cached_key(|scene| (ctx.place(&scene.id), &scene.id));
     let mut open: BTreeMap<u32, Vec<&SceneId>> = BTreeMap::new();
-    for scene in members
-        .iter()
-        .filter(|scene| is_open(ctx, topic, scene, members.len()))
-    {
+    for scene in waiting {
         let level = ctx.level(Stage::Items, &membership(&topic.id, &scene.id));
         open.entry(level).or_default().push(&scene.id);
     }
@@ -50,6 +59,7 @@ fn of_topic(ctx: &Context<'_>, topic: &Topic) -> Vec<(u32, TopicWork)> {
     } else {
         size.min(scenes.len())
     };
+    let members: Vec<&Scene> = ctx.memory.scenes_of(&topic.id).collect();
     let chunks = scenes[..count].chunks(size);
     let calls = chunks.map(|chunk| (level, chunk_of(ctx, topic, &members, chunk)));
     if ctx.config.facts_by_turn {
@@ -62,10 +72,9 @@ fn of_topic(ctx: &Context<'_>, topic: &Topic) -> Vec<(u32, TopicWork)> {
 
 /// Whether a membership wants a call: the scene's first topic reads its facts, the others only look
 /// for relations, for which it takes two scenes.
-fn is_open(ctx: &Context<'_>, topic: &Topic, scene: &Scene, members: usize) -> bool {
-    let relations = ctx.config.context_scenes > 0 && members > 1;
-    let asked = is_first(ctx, &topic.id, &scene.id) || relations;
-    asked && ctx.wants(Stage::Items, &membership(&topic.id, &scene.id))
+fn is_asked(ctx: &Context<'_>, topic: &Topic, scene: &Scene) -> bool {
+    let relations = ctx.config.context_scenes > 0 && topic.scenes.len() > 1;
+    relations || is_first(ctx, &topic.id, &scene.id)
 }
 
 /// Whether `topic` is the one under which the facts of `scene` are extracted.

@@ -6,7 +6,7 @@ use tmem_model::{Change, JobState, Persona, Stage, Turn, TurnId, text};
 
 use crate::context::{Context, blank};
 use crate::frame::{self, Frame};
-use crate::jobs::{FLUSH, done};
+use crate::jobs::done;
 use crate::prompts::Prompts;
 use crate::reply::text_at;
 use crate::schema;
@@ -55,35 +55,27 @@ pub(crate) fn chunk(ctx: &Context<'_>, said: &[&Turn], level: u32) -> usize {
 /// A speaker's turns that the persona does not cover, and how many of them lie before the last flush.
 pub(crate) fn unread<'a>(ctx: &Context<'a>, speaker: &str) -> (Vec<&'a Turn>, usize) {
     let upto = upto(ctx, speaker);
-    let marked = |turn: &Turn| {
-        let target = format!("{FLUSH}{}", turn.id.local());
-        ctx.jobs
-            .get(ctx.conversation, Stage::Segment, &target)
-            .is_some()
-    };
-    let (mut said, mut flushed) = (Vec::new(), 0);
-    for turn in ctx.memory.turns(ctx.conversation) {
-        if turn.speaker == speaker && !blank(turn) {
-            said.push(turn);
-        }
-        if upto.as_deref() == Some(turn.id.local()) {
-            (said, flushed) = (Vec::new(), 0);
-        }
-        if marked(turn) {
-            flushed = said.len();
-        }
-    }
+    let new = |turn: &&Turn| ctx.place(&turn.id) > upto;
+    let said = ctx.memory.said_by(ctx.conversation, speaker).rev();
+    let mut said: Vec<&Turn> = said.take_while(new).filter(|turn| !blank(turn)).collect();
+    said.reverse();
+    let mut late = ctx.memory.turns(ctx.conversation).rev().take_while(new);
+    let flush = late.find(|turn| ctx.is_flushed(&turn.id));
+    let flush = flush.and_then(|turn| ctx.place(&turn.id));
+    let flushed = said.partition_point(|turn| ctx.place(&turn.id) <= flush);
     (said, flushed)
 }
 
-/// The last turn that the persona covers.
-fn upto(ctx: &Context<'_>, speaker: &str) -> Option<String> {
+/// The place of the last turn that the persona covers.
+fn upto(ctx: &Context<'_>, speaker: &str) -> Option<u64> {
+    let id = TurnId::new(ctx.conversation, last_read(ctx, speaker)?);
+    ctx.place(&id.ok()?)
+}
+
+/// The name of the last turn that the persona covers.
+fn last_read<'a>(ctx: &Context<'a>, speaker: &str) -> Option<&'a str> {
     let job = ctx.jobs.get(ctx.conversation, Stage::Personas, speaker)?;
-    job.result
-        .as_ref()?
-        .get("upto")?
-        .as_str()
-        .map(str::to_owned)
+    job.result.as_ref()?.get("upto")?.as_str()
 }
 
 pub(crate) fn messages(
@@ -149,7 +141,7 @@ pub(crate) fn accept(
 
 /// A chunk that was not folded in keeps what came before.
 pub(crate) fn keeps(ctx: &Context<'_>, speaker: &str, mut result: Value) -> Value {
-    if let (Some(upto), Some(fields)) = (upto(ctx, speaker), result.as_object_mut()) {
+    if let (Some(upto), Some(fields)) = (last_read(ctx, speaker), result.as_object_mut()) {
         fields.insert("upto".into(), json!(upto));
     }
     result

@@ -48,20 +48,23 @@ const PLAIN: &[(&str, &str)] = &[
 
 /// Batches of written scenes that have no triggers yet.
 pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
-    let size = ctx.config.scene_trigger_batch;
-    in_batches(ctx, Stage::SceneTriggers, size, is_open)
-}
-
-fn is_open(ctx: &Context<'_>, scene: &Scene) -> bool {
     let config = ctx.config;
-    let wanted = [
+    let asked = [
         &config.scene_attributes,
         &config.concrete_horizons,
         &config.plain_horizons,
     ];
-    let wanted = wanted.iter().any(|fields| !fields.is_empty());
-    let bare = scene.scene_trigger.is_none() && scene.horizon_triggers.is_empty();
-    wanted && bare && !scene.title.is_empty() && ctx.wants(Stage::SceneTriggers, scene.id.local())
+    let mut scenes = ctx.listed(|agenda| &agenda.bare_scenes);
+    scenes.retain(|scene| !scene.title.is_empty());
+    if asked.iter().all(|fields| fields.is_empty()) {
+        return Vec::new();
+    }
+    in_batches(
+        ctx,
+        Stage::SceneTriggers,
+        config.scene_trigger_batch,
+        scenes,
+    )
 }
 
 pub(crate) fn messages(ctx: &Context<'_>, scenes: &[SceneId], prompts: &Prompts) -> Vec<Message> {

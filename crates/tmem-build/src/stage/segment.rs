@@ -14,7 +14,6 @@ use tmem_model::{Change, Job, JobState, Stage, Turn, TurnId, text};
 use crate::config::Segmenter;
 use crate::context::{Context, blank};
 use crate::frame::{self, Frame};
-use crate::jobs::FLUSH;
 use crate::prompts::Prompts;
 use crate::reply::labels_at;
 use crate::schema;
@@ -31,28 +30,38 @@ pub(crate) struct Stretch<'a> {
     pub(crate) end: Option<TurnId>,
 }
 
-/// Stretches that still have a turn in no scene, in arrival order.
+/// Stretches whose last turn is in no scene, in arrival order. Looks at no other stretch.
 pub(crate) fn stretches<'a>(ctx: &Context<'a>) -> Vec<Stretch<'a>> {
-    let marks: BTreeSet<&str> = ctx
-        .jobs
-        .of_stage(ctx.conversation, Stage::Segment)
-        .filter_map(|job| job.target.strip_prefix(FLUSH))
-        .collect();
-    let (mut all, mut turns) = (Vec::new(), Vec::new());
-    for turn in ctx.memory.turns(ctx.conversation) {
-        turns.extend(Some(turn).filter(|turn| !blank(turn)));
-        if marks.contains(turn.id.local()) {
-            let end = Some(turn.id.clone());
-            all.push(Stretch {
-                turns: std::mem::take(&mut turns),
-                end,
-            });
+    let mut open = ctx.memory.open_turns(ctx.conversation);
+    let (mut all, mut next) = (Vec::new(), open.next());
+    while let Some(turn) = next {
+        let stretch = around(ctx, turn);
+        let end = stretch.end.as_ref().and_then(|end| ctx.place(end));
+        next = end.and_then(|end| open.find(|turn| ctx.place(&turn.id) > Some(end)));
+        let is_open = |turn: &&Turn| ctx.memory.scene_of(&turn.id).is_none();
+        if stretch.turns.last().is_some_and(is_open) {
+            all.push(stretch);
         }
     }
-    all.push(Stretch { turns, end: None });
-    let open = |turn: &&Turn| ctx.memory.scene_of(&turn.id).is_none();
-    all.retain(|stretch| stretch.turns.last().is_some_and(open));
     all
+}
+
+/// The stretch of a turn: from behind a flush to the next one.
+fn around<'a>(ctx: &Context<'a>, turn: &'a Turn) -> Stretch<'a> {
+    let flushed = |turn: &&Turn| ctx.is_flushed(&turn.id);
+    let earlier = ctx.memory.turns_before(&turn.id).rev();
+    let mut turns: Vec<&Turn> = earlier.take_while(|turn| !flushed(turn)).collect();
+    turns.reverse();
+    let mut end = None;
+    for turn in std::iter::once(turn).chain(ctx.memory.turns_after(&turn.id)) {
+        turns.push(turn);
+        if flushed(&turn) {
+            end = Some(turn.id.clone());
+            break;
+        }
+    }
+    turns.retain(|turn| !blank(turn));
+    Stretch { turns, end }
 }
 
 /// Windows of a stretch: those that are full, and the last one if a flush ends it.

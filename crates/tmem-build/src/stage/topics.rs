@@ -10,7 +10,7 @@ use tmem_model::{Change, Ids, Scene, SceneId, Stage, Topic, TopicId, text};
 use super::write;
 use crate::context::Context;
 use crate::frame::Frame;
-use crate::jobs::{FLUSH, done, number};
+use crate::jobs::{done, number};
 use crate::prompts::Prompts;
 use crate::reply::{Tally, elements, labels_at, text_at};
 use crate::schema;
@@ -24,22 +24,15 @@ const PER_SCENE: usize = 4;
 /// The first block that is not assigned, if it is complete or flushed and all of it is written.
 pub(crate) fn ready(ctx: &Context<'_>) -> Option<(u32, Work)> {
     let size = ctx.config.topic_block.max(1);
-    let scenes: Vec<&Scene> = ctx.memory.scenes_in(ctx.conversation).collect();
     let block = |scene: &Scene| number(scene.id.local()).saturating_sub(1) / size;
-    let first = scenes
-        .iter()
-        .find(|scene| is_open(ctx, scene))
-        .map(|scene| block(scene))?;
-    let complete = scenes
-        .iter()
-        .any(|s| number(s.id.local()) >= (first + 1) * size);
-    let until = if complete {
-        scenes.len()
-    } else {
-        flushed(ctx, &scenes)
-    };
-    let open = |s: &&&Scene| block(s) == first && is_open(ctx, s);
-    let open: Vec<&Scene> = scenes[..until].iter().filter(open).copied().collect();
+    let mut open = ctx.listed(|agenda| &agenda.unassigned);
+    open.retain(|scene| is_open(ctx, scene));
+    let first = block(open.first()?);
+    if ctx.ids().scenes < ((first + 1) * size) as u64 {
+        let until = flushed(ctx, open[0]);
+        open.retain(|scene| ctx.place(&scene.id) <= until);
+    }
+    open.retain(|scene| block(scene) == first);
     if open.is_empty() || open.iter().any(|scene| write::is_open(ctx, scene)) {
         return None;
     }
@@ -58,22 +51,20 @@ pub(crate) fn ready(ctx: &Context<'_>) -> Option<(u32, Work)> {
     Some((level, Work::Block { scenes, offered }))
 }
 
-/// Whether a scene waits for topics: a scene whose writing failed waits for that first.
+/// Whether a scene in no topic waits for one: a scene whose writing failed waits for that first.
 fn is_open(ctx: &Context<'_>, scene: &Scene) -> bool {
-    let written = !scene.title.is_empty() || write::is_open(ctx, scene);
-    let admitted = ctx.memory.topics_of(&scene.id).next().is_some();
-    written && !admitted && ctx.wants(Stage::Topics, scene.id.local())
+    !scene.title.is_empty() || write::is_open(ctx, scene)
 }
 
-/// How many scenes lie before the latest flush.
-fn flushed(ctx: &Context<'_>, scenes: &[&Scene]) -> usize {
-    let marks: BTreeSet<&str> = ctx
-        .jobs
-        .of_stage(ctx.conversation, Stage::Segment)
-        .filter_map(|job| job.target.strip_prefix(FLUSH))
-        .collect();
-    let marked = |scene: &&Scene| scene.turns.iter().any(|turn| marks.contains(turn.local()));
-    scenes.iter().rposition(marked).map_or(0, |at| at + 1)
+/// The place of the latest scene, from `first` on, after which a flush came.
+fn flushed(ctx: &Context<'_>, first: &Scene) -> Option<u64> {
+    let from = ctx.place(&first.id);
+    let scenes = ctx.memory.scenes_in(ctx.conversation).rev();
+    let mut places = scenes.map(|scene| (ctx.place(&scene.id), scene));
+    let is_flushed = |scene: &Scene| scene.turns.iter().any(|turn| ctx.is_flushed(turn));
+    let mut late = places.by_ref().take_while(|(place, _)| *place >= from);
+    late.find(|(_, scene)| is_flushed(scene))
+        .and_then(|(place, _)| place)
 }
 
 /// The topics shown: those that share most words with the scenes, then the latest.
@@ -181,29 +172,22 @@ pub(crate) fn accept(
     Ok(draft.change())
 }
 
-/// The topics as they will be, and what was made of the reply.
+/// The topics that change, as they will be, and what was made of the reply.
 struct Draft<'a> {
     ctx: &'a Context<'a>,
     scenes: &'a [SceneId],
-    known: BTreeMap<TopicId, Topic>,
-    touched: BTreeSet<TopicId>,
+    touched: BTreeMap<TopicId, Topic>,
     ids: Ids,
     tally: Tally,
 }
 
 impl<'a> Draft<'a> {
     fn new(ctx: &'a Context<'a>, scenes: &'a [SceneId]) -> Self {
-        let topics = ctx.memory.topics_in(ctx.conversation);
-        let known: BTreeMap<TopicId, Topic> = topics
-            .map(|topic| (topic.id.clone(), topic.clone()))
-            .collect();
-        let (ids, touched) = (ctx.ids(), BTreeSet::new());
         Self {
             ctx,
             scenes,
-            known,
-            touched,
-            ids,
+            touched: BTreeMap::new(),
+            ids: ctx.ids(),
             tally: Tally::default(),
         }
     }
@@ -265,12 +249,12 @@ impl<'a> Draft<'a> {
                 terms
             }
         };
-        let same = self
-            .known
-            .values()
-            .find(|topic| form(&topic.title) == form(title));
-        if let Some(topic) = same {
-            return topic.id.clone();
+        let wanted = form(title);
+        let known = self.ctx.memory.topics_in(self.ctx.conversation);
+        let topics = known.chain(self.touched.values());
+        let same = topics.filter(|topic| form(&topic.title) == wanted);
+        if let Some(id) = same.map(|topic| &topic.id).min() {
+            return id.clone();
         }
         let id = self.ids.topic();
         let (title, extra) = (title.to_owned(), Default::default());
@@ -281,19 +265,27 @@ impl<'a> Draft<'a> {
             scenes: vec![],
             extra,
         };
-        self.known.insert(id.clone(), topic);
+        self.touched.insert(id.clone(), topic);
         id
+    }
+
+    /// The topic as it will be.
+    fn topic(&mut self, id: &TopicId) -> &mut Topic {
+        let known = || self.ctx.memory.topic(id).cloned();
+        let topic = self.touched.entry(id.clone());
+        topic.or_insert_with(|| known().expect("targets are known topics or new ones"))
     }
 
     fn admit(&mut self, id: &TopicId, scenes: &[SceneId], keywords: Vec<String>) {
         let most = self.ctx.config.topic_keywords;
-        let topic = self.known.get_mut(id).expect("targets are known topics");
+        let topic = self.topic(id);
+        let before = topic.scenes.len();
         for scene in scenes {
             if !topic.scenes.contains(scene) {
                 topic.scenes.push(scene.clone());
-                self.tally.kept += 1;
             }
         }
+        let kept = topic.scenes.len() - before;
         topic.scenes.sort();
         for keyword in keywords
             .iter()
@@ -305,12 +297,14 @@ impl<'a> Draft<'a> {
                 topic.keywords.push(keyword);
             }
         }
-        self.touched.insert(id.clone());
+        self.tally.kept += kept;
     }
 
     fn change(mut self) -> Change {
         for id in self.scenes {
-            if !self.known.values().any(|topic| topic.scenes.contains(id)) {
+            // None was in a topic before.
+            let mut topics = self.touched.values();
+            if !topics.any(|topic| topic.scenes.contains(id)) {
                 self.alone(id);
             }
         }
@@ -324,13 +318,8 @@ impl<'a> Draft<'a> {
             )
         };
         let jobs: Vec<_> = self.scenes.iter().map(job).collect();
-        let (known, touched) = (self.known, self.touched);
-        let topics = known
-            .into_values()
-            .filter(|topic| touched.contains(&topic.id))
-            .collect();
         Change {
-            topics,
+            topics: self.touched.into_values().collect(),
             jobs,
             ..Change::default()
         }

@@ -19,7 +19,8 @@ const NARRATIVE: usize = 2_400;
 
 /// Batches of scenes that are not written yet.
 pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
-    in_batches(ctx, Stage::Write, ctx.config.write_batch, is_open)
+    let scenes = ctx.listed(|agenda| &agenda.unwritten);
+    in_batches(ctx, Stage::Write, ctx.config.write_batch, scenes)
 }
 
 /// The scenes that a stage still has to see, several a call.
@@ -27,11 +28,9 @@ pub(crate) fn in_batches(
     ctx: &Context<'_>,
     stage: Stage,
     size: usize,
-    is_open: fn(&Context<'_>, &Scene) -> bool,
+    scenes: Vec<&Scene>,
 ) -> Vec<(u32, Work)> {
-    let scenes = ctx.memory.scenes_in(ctx.conversation);
-    let open = scenes.filter(|scene| is_open(ctx, scene));
-    let targets = open.map(|scene| {
+    let targets = scenes.into_iter().map(|scene| {
         let place = number(scene.id.local()).saturating_sub(1);
         (place, ctx.level(stage, scene.id.local()), scene.id.clone())
     });

@@ -11,7 +11,9 @@ pub mod script;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tmem_build::{Asked, BuildConfig, Inputs, Jobs, Prompts, Vectors, accept, ask, flush, plan};
+use tmem_build::{
+    Asked, BuildConfig, Inputs, Jobs, Prompts, Vectors, accept, ask, flush, plan, prepare,
+};
 use tmem_llm as llm;
 use tmem_llm::{LlmError, Reply, Request, ScriptedModel};
 use tmem_model as model;
@@ -73,8 +75,9 @@ impl Bench {
     }
 
     pub fn apply(&mut self, change: &Change) {
-        self.memory.apply(change).unwrap();
-        self.jobs.absorb(change);
+        tmem_build::apply(&mut self.memory, &mut self.jobs, change).unwrap();
+        let anew = Jobs::of(&self.memory, self.jobs.rows().cloned());
+        assert!(self.jobs == anew, "{:?}\nis not\n{anew:?}", self.jobs);
     }
 
     pub fn add(&mut self, turns: &[Turn]) {
@@ -109,7 +112,7 @@ impl Bench {
                 if (self.dies)() {
                     break; // what was asked and not committed is gone, but for the log
                 }
-                let change = accept(asked, self.inputs(), &self.config);
+                let change = accept(asked, self.inputs(), &self.config, &self.prompts);
                 self.apply(&change);
             }
             if waits {
@@ -250,7 +253,8 @@ fn answered(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
-    runtime.block_on(ask(step, inputs, &scripted, config, prompts))
+    let prepared = prepare(step, inputs, config, prompts);
+    runtime.block_on(ask(prepared, &scripted))
 }
 
 /// Errors cannot be cloned; those that tests use can be made again.

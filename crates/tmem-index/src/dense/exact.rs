@@ -19,12 +19,6 @@ pub struct ExactIndex {
 }
 
 impl ExactIndex {
-    /// The numbers at `key`.
-    #[must_use]
-    pub fn get(&self, key: Key) -> Option<&[f32]> {
-        self.rows.get(&key).map(|&row| self.row(row))
-    }
-
     /// Its keys, in the order of its rows.
     #[must_use]
     pub fn keys(&self) -> &[Key] {
@@ -80,6 +74,10 @@ impl VectorIndex for ExactIndex {
             self.rows.insert(moved, row);
         }
         true
+    }
+
+    fn get(&self, key: Key) -> Option<&[f32]> {
+        self.rows.get(&key).map(|&row| self.row(row))
     }
 
     fn len(&self) -> usize {

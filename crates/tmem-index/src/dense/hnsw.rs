@@ -148,6 +148,10 @@ impl VectorIndex for HnswIndex {
         there
     }
 
+    fn get(&self, key: Key) -> Option<&[f32]> {
+        self.rows.get(key)
+    }
+
     fn len(&self) -> usize {
         self.rows.len()
     }

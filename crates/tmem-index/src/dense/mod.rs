@@ -25,6 +25,9 @@ pub trait VectorIndex: std::fmt::Debug + Send + Sync {
     /// Takes `key` out, with effect on the next search; false if it was not there.
     fn remove(&mut self, key: Key) -> bool;
 
+    /// The numbers at `key`.
+    fn get(&self, key: Key) -> Option<&[f32]>;
+
     /// How many keys can be found.
     fn len(&self) -> usize;
 

@@ -1,8 +1,8 @@
 //! [`TantivyIndex`]: tantivy in memory, fed with terms, asked with terms.
 //!
 //! The only file that names tantivy. Its query language and analysers are not used, so a query
-//! cannot fail or mean something else. After every commit the segments are merged into one:
-//! tantivy counts removed documents in its statistics until a merge.
+//! cannot fail or mean something else. After a commit that removed documents all segments are merged
+//! into one: tantivy counts such documents in its statistics until a merge. What only adds does not.
 
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::Column;
@@ -23,6 +23,9 @@ use crate::key::{Hit, Key, KeySet, best, passes};
 
 /// The least that tantivy lets a writer have (bytes).
 const WRITER_MEMORY: usize = 15_000_000;
+
+/// Segments that a search looks through before they are merged.
+const SEGMENTS: usize = 8;
 
 /// One corpus in a RAM directory.
 pub struct TantivyIndex {
@@ -72,7 +75,7 @@ impl TantivyIndex {
         Term::from_field_u64(self.key, u64::from(key))
     }
 
-    /// One commit, merged into one segment without removed documents.
+    /// One commit, merged where documents were removed or segments are many.
     fn commit(
         &self,
         write: impl FnOnce(&IndexWriter) -> Result<(), TantivyError>,
@@ -82,7 +85,8 @@ impl TantivyIndex {
         write(&writer)?;
         writer.commit()?;
         let segments = self.index.searchable_segments()?;
-        if segments.len() > 1 || segments.iter().any(|segment| segment.meta().has_deletes()) {
+        let removed = segments.iter().any(|segment| segment.meta().has_deletes());
+        if removed || segments.len() > SEGMENTS {
             let ids: Vec<_> = segments.iter().map(tantivy::Segment::id).collect();
             writer.merge(&ids).wait()?;
         }

@@ -3,7 +3,7 @@
 //!
 //! A scripted model stands in: it reads its prompts by fixed rules and its replies have the sizes of
 //! a capable model's. Calls and tokens are those of the ledger; a token is estimated from the text.
-//! Nothing goes over a network, and no vectors are made.
+//! Vectors are short and made of words. Nothing goes over a network.
 
 mod memory;
 #[path = "../../crates/tmem-build/tests/common/script.rs"]
@@ -13,7 +13,7 @@ mod table;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Parser;
 use serde::Serialize;
 use tmem::{llm, model};
@@ -25,6 +25,8 @@ use memory::{Scripted, spent};
 const TURNS: usize = 588;
 /// Turns of a session.
 const SESSION: usize = 20;
+/// Sessions that are added one by one at each size, for the least of their times.
+const TIMES: usize = 3;
 
 /// Measures what construction costs with a scripted model: no network, no weights.
 #[derive(Parser)]
@@ -82,8 +84,14 @@ struct Added {
     topics: usize,
     /// Wall time of adding and building it (seconds).
     seconds: f64,
+    /// Wall time of the first recall afterwards, by a process that recalled before (seconds).
+    recall: f64,
+    /// Wall time of the next one (seconds).
+    again: f64,
     /// Wall time of opening the memory afterwards (seconds).
     opening: f64,
+    /// Wall time of the first recall after opening, which makes all indices (seconds).
+    indexing: f64,
 }
 
 pub(crate) fn run(rest: &[String]) -> Result<()> {
@@ -92,7 +100,9 @@ pub(crate) fn run(rest: &[String]) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
+    let start = Instant::now();
     let measured = runtime.block_on(measure(&args.sessions))?;
+    eprintln!("measured in {} s", start.elapsed().as_secs());
     if let Some(docs) = &args.docs {
         between_marks(docs, "bench-scale", &table::chapter(&measured))?;
     }
@@ -167,35 +177,68 @@ async fn rounds() -> Result<usize> {
     Ok(rounds)
 }
 
-/// One more session, in memories of each size.
+/// One more session, in memories of each size; the least time of some that follow each other.
 async fn one_more(sizes: &[usize]) -> Result<Vec<Added>> {
     let folder = memory::folder("growing")?;
     let mut tmem = memory::open(&folder, Scripted::default())?;
-    let turns = script::dialogue((sizes.last().copied().unwrap_or(0) + 1) * SESSION);
-    let mut all = Vec::new();
+    let turns = script::dialogue((sizes.last().copied().unwrap_or(0) + TIMES) * SESSION);
+    let (mut all, mut there) = (Vec::new(), 0);
     for &before in sizes {
-        memory::add(&tmem, &turns[..before * SESSION])?;
-        memory::build(&tmem).await?;
-        let (earlier, start) = (spent(&tmem)?, Instant::now());
-        memory::add(&tmem, &turns[..(before + 1) * SESSION])?;
-        memory::build(&tmem).await?;
-        let took = start.elapsed();
-        let now = spent(&tmem)?;
-        let topics = memory::topics_of(&tmem, &turns[before * SESSION..(before + 1) * SESSION]);
+        ensure!(
+            there <= before,
+            "{before}: sizes lie {TIMES} sessions apart"
+        );
+        if there < before {
+            memory::add(&tmem, &turns[there * SESSION..before * SESSION])?;
+            memory::build(&tmem).await?;
+        }
+        there = before + TIMES;
+        let mut sessions = turns[before * SESSION..there * SESSION].chunks(SESSION);
+        let first = sessions.next().expect("it is measured at least once");
+        let mut least = add_one(&tmem, before, first).await?;
+        for session in sessions {
+            least.keep_least(&add_one(&tmem, before, session).await?);
+        }
         drop(tmem);
         let start = Instant::now();
         tmem = memory::open(&folder, Scripted::default())?;
-        all.push(Added {
-            before,
-            calls: now.calls - earlier.calls,
-            read: now.prompt_tokens - earlier.prompt_tokens,
-            written: now.completion_tokens - earlier.completion_tokens,
-            topics,
-            seconds: seconds(took),
-            opening: seconds(start.elapsed()),
-        });
+        least.opening = seconds(start.elapsed());
+        least.indexing = seconds(memory::recall(&tmem).await?);
+        all.push(least);
     }
     Ok(all)
+}
+
+async fn add_one(tmem: &tmem::Tmem, before: usize, session: &[model::Turn]) -> Result<Added> {
+    memory::recall(tmem).await?;
+    let (earlier, start) = (spent(tmem)?, Instant::now());
+    memory::add(tmem, session)?;
+    memory::build(tmem).await?;
+    let took = start.elapsed();
+    let recall = memory::recall(tmem).await?;
+    let again = memory::recall(tmem).await?;
+    let now = spent(tmem)?;
+    Ok(Added {
+        before,
+        calls: now.calls - earlier.calls,
+        read: now.prompt_tokens - earlier.prompt_tokens,
+        written: now.completion_tokens - earlier.completion_tokens,
+        topics: memory::topics_of(tmem, session),
+        seconds: seconds(took),
+        recall: seconds(recall),
+        again: seconds(again),
+        opening: 0.0,
+        indexing: 0.0,
+    })
+}
+
+impl Added {
+    /// Takes over the lesser times of another session.
+    fn keep_least(&mut self, other: &Self) {
+        self.seconds = self.seconds.min(other.seconds);
+        self.recall = self.recall.min(other.recall);
+        self.again = self.again.min(other.again);
+    }
 }
 
 fn seconds(time: Duration) -> f64 {

@@ -5,19 +5,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
 use tmem::ingest::{Conversation, RawTurn};
 use tmem::llm::{ChatModel, LlmError, Reply, Request, Spent, Usage};
 use tmem::model::{Turn, text};
-use tmem::{Access, BuildOptions, Layers, Options, Tmem};
+use tmem::retrieve::RetrieveConfig;
+use tmem::{Access, BuildOptions, Layers, Options, Question, Tmem};
 
 use super::script;
 use crate::shell;
 
-/// Full profile, words alone.
-const SETTINGS: &str = "[llm]\nkind = 'none'\n[embed]\nkind = 'none'\n[build]\nprofile = 'full'\n";
+/// Full profile, and vectors that cost little to make.
+const SETTINGS: &str = "[llm]\nkind = 'none'\n[embed]\nkind = 'hash'\ndimensions = 16\n\
+                        [build]\nprofile = 'full'\n";
 
 /// Reads prompts by the rules of [`script`]; answers at once, or a round after it was asked.
 #[derive(Clone, Default)]
@@ -129,6 +132,13 @@ pub(super) async fn build(tmem: &Tmem) -> Result<bool> {
         summary.problems
     );
     Ok(!summary.is_complete())
+}
+
+/// Asks the memory something, and tells how long that took.
+pub(super) async fn recall(tmem: &Tmem) -> Result<Duration> {
+    let (question, start) = (Question::new("Who told of the kiln?"), Instant::now());
+    tmem.recall(&question, &RetrieveConfig::default()).await?;
+    Ok(start.elapsed())
 }
 
 /// All that the ledger knows.

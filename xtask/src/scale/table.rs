@@ -60,8 +60,8 @@ fn row(stage: &Stage) -> String {
 fn sessions(sessions: &[Added]) -> String {
     let mut rows = vec![
         "One more session of 20 turns:\n".to_owned(),
-        "| sessions before | calls | tokens read | tokens written | topics touched | time | time to open |".to_owned(),
-        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |".to_owned(),
+        "| sessions before | calls | tokens read | tokens written | topics touched | time | first recall after it | any recall | time to open | first recall then |".to_owned(),
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |".to_owned(),
     ];
     let first = sessions.first();
     let times = |now: f64, of: fn(&Added) -> f64| {
@@ -70,14 +70,17 @@ fn sessions(sessions: &[Added]) -> String {
     };
     rows.extend(sessions.iter().map(|one| {
         format!(
-            "| {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             grouped(one.before as u64),
             one.calls,
             grouped(one.read),
             grouped(one.written),
             one.topics,
             times(one.seconds, |one| one.seconds),
-            times(one.opening, |one| one.opening)
+            times(one.recall, |one| one.recall),
+            times(one.again, |one| one.again),
+            times(one.opening, |one| one.opening),
+            times(one.indexing, |one| one.indexing)
         )
     }));
     rows.join("\n") + "\n"

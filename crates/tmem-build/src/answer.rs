@@ -1,18 +1,24 @@
 //! The request for an answer from assembled evidence.
 
-use tmem_llm::{Params, Request};
+use tmem_llm::{Params, ReplySchema, Request};
 use tmem_model::DateTime;
 
 use crate::config::BuildConfig;
 use crate::prompts::Prompts;
+use crate::schema;
 use crate::when;
 
+/// Longest answer of a small model (characters).
+const SHORT: usize = 300;
+
 /// Asks `question` of `context`, the rendered evidence with its labels. `at` is the day that the
-/// question counts from, if there is one; no clock is looked at.
+/// question counts from, if there is one; no clock is looked at. `about`: the people whom the question
+/// names; a small model's answer begins with one of them, or it plays the part of one.
 #[must_use]
 pub fn answer(
     question: &str,
     context: &str,
+    about: &[&str],
     at: Option<DateTime>,
     config: &BuildConfig,
     prompts: &Prompts,
@@ -39,7 +45,17 @@ pub fn answer(
     Request {
         prompt,
         messages: template.fill(&values),
-        schema: None,
+        schema: config.short_prompts.then(|| shape(about)),
         params,
     }
+}
+
+/// The one field of a small model's answer, which leads it to the notes.
+fn shape(about: &[&str]) -> ReplySchema {
+    let text = match about.is_empty() {
+        true => schema::text(SHORT),
+        false => schema::about(about, SHORT),
+    };
+    let field = ("what the notes tell about this", text);
+    schema::named("answer", schema::object(vec![field]))
 }

@@ -43,7 +43,7 @@ pub struct BuildConfig {
     /// Most items already known that the call sees (count): those that share the most words with what
     /// is read, then the latest.
     pub known_items: usize,
-    /// Most items of one scene in one reply (count).
+    /// Most items of one scene in one reply (count); turn by turn, most turns of it that are asked.
     pub items_per_scene: usize,
     /// Whether facts are asked turn by turn, with the turns before as context.
     pub facts_by_turn: bool,
@@ -214,14 +214,15 @@ impl BuildConfig {
             context_scenes: 0,
             known_items: 0,
             items_per_scene: 2,
-            item_trigger_batch: 4,
+            facts_by_turn: true,
+            item_trigger_batch: 1,
             triggers_per_item: 1,
-            concepts_per_item: 1,
+            concepts_per_item: 0,
             rationale: false,
             scene_trigger_batch: 1,
             scene_attributes: names(&["situation"]),
             concrete_horizons: Vec::new(),
-            plain_horizons: names(&["theme", "change", "outcome"]),
+            plain_horizons: names(&["change", "doubt"]),
             // An embedded model answers from a few scenes; personas would cost much and help little.
             personas: false,
             persona_tokens: 900,
@@ -273,9 +274,9 @@ impl Caps {
             segment: 80,
             write: 120,
             topics: 160,
-            items: 160,
-            item_triggers: 260,
-            scene_triggers: 160,
+            items: 70,
+            item_triggers: 60,
+            scene_triggers: 120,
             personas: 90,
             answer: 80,
         }

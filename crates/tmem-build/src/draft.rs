@@ -106,11 +106,11 @@ fn shape(ctx: &Context<'_>, step: &Step) -> Option<ReplySchema> {
     Some(match &step.work {
         Work::Cut(_) | Work::Close => return None,
         Work::Window(window) => segment::shape(ctx, window),
-        Work::Scenes(scenes) if step.stage == Stage::Write => write::shape(ctx, scenes.len()),
-        Work::Scenes(scenes) => scene_triggers::shape(ctx, scenes.len()),
+        Work::Scenes(scenes) if step.stage == Stage::Write => write::shape(ctx, scenes),
+        Work::Scenes(scenes) => scene_triggers::shape(ctx, scenes),
         Work::Block { scenes, offered } => topics::shape(ctx, scenes.len(), offered.len()),
         Work::Topic(work) => items::shape(ctx, work),
-        Work::Items(items) => item_triggers::shape(ctx, items.len()),
+        Work::Items(items) => item_triggers::shape(ctx, items),
         Work::Persona { .. } => personas::shape(ctx),
     })
 }

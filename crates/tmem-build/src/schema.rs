@@ -21,6 +21,19 @@ pub(crate) fn text(longest: usize) -> Value {
     json!({"type": "string", "maxLength": longest})
 }
 
+/// A text of at most `longest` characters that begins with one of `names`, or with what is theirs,
+/// and neither asks nor exclaims.
+pub(crate) fn about(names: &[&str], longest: usize) -> Value {
+    let literal = |c: char| match c.is_ascii_punctuation() {
+        true => format!("\\{c}"),
+        false => c.to_string(),
+    };
+    let names = names.iter().map(|name| name.chars().map(literal).collect());
+    let names = names.collect::<Vec<String>>().join("|");
+    let pattern = format!("^({names})( and ({names}))?('s)? [^?!]+$");
+    json!({"type": "string", "pattern": pattern, "maxLength": longest})
+}
+
 /// A list of at most `most` elements.
 pub(crate) fn list(element: Value, most: usize) -> Value {
     json!({"type": "array", "items": element, "maxItems": most.max(1)})
@@ -39,5 +52,6 @@ pub(crate) fn named(name: &str, schema: Value) -> ReplySchema {
     ReplySchema {
         name: name.to_owned(),
         schema,
+        without: Vec::new(),
     }
 }

@@ -166,7 +166,10 @@ fn items(ctx: &Context<'_>, work: &TopicWork, sizes: &Sizes, filler: &mut Filler
         if !work.own.contains(&scene.id) || !asked {
             continue;
         }
-        due += sizes.items_per_turn;
+        due += match work.focus.is_some() {
+            true => 1.0,
+            false => sizes.items_per_turn,
+        };
         if due >= 1.0 {
             due -= 1.0;
             let rest = sizes.item.saturating_sub(turn.speaker.len() + 1);

@@ -73,9 +73,28 @@ fn bounded(schema: &Value, path: &str) {
 }
 
 #[test]
+fn small_models_begin_facts_with_who_spoke_and_write_triggers_without_the_words_of_their_host() {
+    let all = schemas(BuildConfig {
+        segmenter: Segmenter::Model,
+        ..BuildConfig::small()
+    });
+    let of = |name| all.iter().find(|schema| schema.name == name).unwrap();
+    let fact = &of("items").schema["properties"]["items"]["items"]["properties"]["text"];
+    let pattern = fact["pattern"].as_str().unwrap();
+    assert!(
+        pattern.starts_with("^(Ada)") || pattern.starts_with("^(Bo)"),
+        "{pattern}"
+    );
+    assert!(!of("item_triggers").without.is_empty());
+    assert!(!of("scene_triggers").without.is_empty());
+    assert!(of("items").without.is_empty());
+}
+
+#[test]
 fn small_models_can_only_cite_what_was_offered() {
     let all = schemas(BuildConfig {
         segmenter: Segmenter::Model,
+        facts_by_turn: false,
         ..BuildConfig::small()
     });
     let items = all.iter().find(|schema| schema.name == "items").unwrap();

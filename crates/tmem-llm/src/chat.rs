@@ -108,6 +108,10 @@ pub struct ReplySchema {
     pub name: String,
     /// The schema.
     pub schema: Value,
+    /// Beginnings of words, in lower case, that its texts do without. Who decodes himself obeys; a
+    /// server is not told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
 }
 
 /// Sampling and limits of one call.

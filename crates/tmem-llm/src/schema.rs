@@ -13,7 +13,7 @@ pub use strict::strict;
 
 use crate::chat::ReplySchema;
 
-/// Keywords of bounds on lengths, counts and numbers.
+/// Keywords of bounds on lengths, counts, numbers and beginnings.
 pub(crate) const BOUNDS: &[&str] = &[
     "minItems",
     "maxItems",
@@ -21,6 +21,7 @@ pub(crate) const BOUNDS: &[&str] = &[
     "maxLength",
     "minimum",
     "maximum",
+    "pattern",
 ];
 
 /// Why a type has no strict schema.
@@ -42,6 +43,7 @@ impl ReplySchema {
         Ok(Self {
             name: wire_name(name),
             schema: strict(&raw::<T>())?,
+            without: Vec::new(),
         })
     }
 }

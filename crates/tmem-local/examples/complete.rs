@@ -68,6 +68,7 @@ fn request(
         Some(path) => Some(ReplySchema {
             name: "reply".to_owned(),
             schema: serde_json::from_str(&std::fs::read_to_string(path)?)?,
+            without: Vec::new(),
         }),
         None => None,
     };

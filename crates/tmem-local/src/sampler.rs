@@ -34,15 +34,18 @@ pub(crate) struct Sampler {
     noise: u64,
     /// Tokens of running text so far.
     said: Vec<u32>,
+    /// Tokens that running text does without.
+    without: HashSet<u32>,
 }
 
 impl Sampler {
     /// `temperature` 0 always takes the most probable token; `seed` decides all chances otherwise.
-    pub(crate) fn new(temperature: f32, seed: u64) -> Self {
+    pub(crate) fn new(temperature: f32, seed: u64, without: HashSet<u32>) -> Self {
         Self {
             temperature,
             noise: seed,
             said: Vec::new(),
+            without,
         }
     }
 
@@ -78,7 +81,7 @@ impl Sampler {
         self.said.push(token);
     }
 
-    /// Lowers the words said lately; returns the tokens that would repeat a run.
+    /// Lowers the words said lately; returns the tokens that would repeat a run or are done without.
     fn discourage(&self, logits: &mut [f32], vocab: &Vocab) -> HashSet<u32> {
         let lately = &self.said[self.said.len().saturating_sub(LATELY)..];
         let words: HashSet<u32> = lately
@@ -96,6 +99,7 @@ impl Sampler {
         }
         RUNS.iter()
             .flat_map(|&(length, words)| self.repeats(length, words, vocab))
+            .chain(self.without.iter().copied())
             .collect()
     }
 
@@ -169,6 +173,8 @@ fn is_word(bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::{Place, Sampler, closing_bonus};
     use crate::tests::vocab;
 
@@ -176,7 +182,7 @@ mod tests {
     fn repeated(text: &str) -> usize {
         let vocab = vocab();
         let tokens = vocab.encode(text);
-        let mut sampler = Sampler::new(0.0, 0);
+        let mut sampler = Sampler::new(0.0, 0, HashSet::new());
         for said in 0..200 {
             let mut logits = vec![0.0; vocab.len()];
             logits[tokens[said % tokens.len()] as usize] = 100.0;
@@ -204,7 +210,7 @@ mod tests {
     #[test]
     fn structure_may_repeat() {
         let vocab = vocab();
-        let mut sampler = Sampler::new(0.0, 0);
+        let mut sampler = Sampler::new(0.0, 0, HashSet::new());
         for _ in 0..50 {
             let mut logits = vec![0.0; vocab.len()];
             logits[100] = 1.0;
@@ -229,11 +235,24 @@ mod tests {
     }
 
     #[test]
+    fn text_does_without_what_structure_may_have() {
+        let vocab = vocab();
+        let mut sampler = Sampler::new(0.0, 0, HashSet::from([100]));
+        let mut chosen = |place| {
+            let mut logits = vec![0.0; vocab.len()];
+            (logits[100], logits[101]) = (2.0, 1.0);
+            sampler.choose(&mut logits, None, place, &vocab)
+        };
+        assert_eq!(chosen(Place::Text), Some(101));
+        assert_eq!(chosen(Place::Structure), Some(100));
+    }
+
+    #[test]
     fn only_what_is_allowed_is_chosen() {
         let vocab = vocab();
         let mut allowed = llguidance::toktrie::SimpleVob::alloc(vocab.len());
         assert_eq!(
-            Sampler::new(0.0, 0).choose(
+            Sampler::new(0.0, 0, HashSet::new()).choose(
                 &mut vec![0.0; vocab.len()],
                 Some(&allowed),
                 Place::Text,
@@ -245,7 +264,12 @@ mod tests {
         let mut logits = vec![9.0; vocab.len()];
         logits[42] = -9.0;
         assert_eq!(
-            Sampler::new(0.7, 3).choose(&mut logits, Some(&allowed), Place::Text, &vocab),
+            Sampler::new(0.7, 3, HashSet::new()).choose(
+                &mut logits,
+                Some(&allowed),
+                Place::Text,
+                &vocab
+            ),
             Some(42)
         );
     }

@@ -1,5 +1,7 @@
 //! One call while it is decoded: what is still to be read, what was written, and when it ends.
 
+use std::collections::HashSet;
+
 use tmem_llm::{Finish, Reply, Request, Usage};
 
 use crate::error::LocalError;
@@ -59,11 +61,12 @@ impl Session {
             .map(|schema| grammars.guide(schema))
             .transpose()?;
         let seed = seed(&prompt.tokens);
+        let without = without(request, vocab);
         let mut session = Self {
             pending: prompt.tokens.clone(),
             prompt,
             guide,
-            sampler: Sampler::new(request.params.temperature.unwrap_or(0.0), seed),
+            sampler: Sampler::new(request.params.temperature.unwrap_or(0.0), seed, without),
             output: Vec::new(),
             position: JsonPosition::default(),
             limits,
@@ -203,6 +206,15 @@ impl Limits {
             end: room.min(cap + GRACE),
         })
     }
+}
+
+/// Tokens that the texts of the reply do without.
+fn without(request: &Request, vocab: &Vocab) -> HashSet<u32> {
+    let words = request.schema.as_ref().map(|schema| &schema.without[..]);
+    let mut tokens = vocab.beginning_with(words.unwrap_or_default());
+    let said = request.messages.iter().map(|message| &*message.content);
+    tokens.extend(vocab.strange_to(&said.collect::<String>()));
+    tokens
 }
 
 /// A number that depends on every token (FNV-1a).

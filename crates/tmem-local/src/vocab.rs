@@ -1,7 +1,7 @@
 //! Text to tokens and back. Text of a message is always plain: a control token spelled out in it is
 //! encoded letter by letter, and only this crate places real ones.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use candle_core::quantized::gguf_file::Value;
@@ -21,6 +21,20 @@ const BYTE: i64 = 6;
 /// Values of `tokenizer.ggml.pre` whose rule the reader knows. For all others it would put a space
 /// before every text, which these models never saw after a control token.
 const SPLIT_BY_THEIR_OWN_RULE: [&str; 4] = ["qwen2", "llama3", "smaug-bpe", "lfm2"];
+
+/// Fewer letters begin too many words (count).
+const TELLING: usize = 3;
+
+/// First byte of the characters from U+3000 on.
+const FAR: u8 = 0xe3;
+
+/// Whether a token is how a word that begins with `word` begins, or its first letters.
+fn begins(token: &str, word: &str) -> bool {
+    let token = token.trim_start().to_lowercase();
+    let telling = word.chars().count() >= TELLING;
+    telling
+        && (token.starts_with(word) || token.chars().count() > TELLING && word.starts_with(&token))
+}
 
 /// The vocabulary of a model.
 #[derive(Clone)]
@@ -85,6 +99,30 @@ impl Vocab {
     /// The tokens of plain text.
     pub(crate) fn encode(&self, text: &str) -> Vec<u32> {
         self.inner.encode(text)
+    }
+
+    /// Tokens that begin a word that begins with one of `words`, all of it or its first letters.
+    pub(crate) fn beginning_with(&self, words: &[String]) -> HashSet<u32> {
+        let spelled = |id: &u32| {
+            let token = std::str::from_utf8(self.bytes(*id)).unwrap_or_default();
+            words.iter().any(|word| begins(token, word))
+        };
+        match words.is_empty() {
+            true => HashSet::new(),
+            false => (0..self.len() as u32).filter(spelled).collect(),
+        }
+    }
+
+    /// Tokens of Chinese, Korean and the like, unless `said` has a character of theirs: a small model
+    /// slips into them when the word that is next is not to be had.
+    pub(crate) fn strange_to(&self, said: &str) -> HashSet<u32> {
+        let far = |bytes: &[u8]| bytes.iter().any(|byte| *byte >= FAR);
+        match far(said.as_bytes()) {
+            true => HashSet::new(),
+            false => (0..self.len() as u32)
+                .filter(|id| far(self.bytes(*id)))
+                .collect(),
+        }
     }
 
     /// The control token spelled so.
@@ -243,4 +281,36 @@ fn byte_table() -> HashMap<char, u8> {
         (char, byte)
     };
     (0..=255).map(spell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begins;
+    use crate::tests::vocab;
+
+    #[track_caller]
+    fn check(token: &str, word: &str, expect: bool) {
+        assert_eq!(begins(token, word), expect, "{token:?} for {word:?}");
+    }
+
+    #[test]
+    fn a_word_begins_with_its_token_whatever_its_ending() {
+        check(" Lifting", "lift", true);
+        check("lif", "lift", false);
+        check(" christ", "christmas", true);
+        check(" chris", "christmas", true);
+        check(" uplift", "lift", false);
+        check(" at", "at", false);
+        check(" ", "lift", false);
+    }
+
+    #[test]
+    fn a_far_script_is_strange_unless_it_was_said() {
+        let vocab = vocab();
+        let strange = vocab.strange_to("Grüße aus København");
+        let lead = (0..vocab.len() as u32).filter(|id| vocab.bytes(*id).contains(&0xe6));
+        assert!(lead.clone().count() > 0 && lead.clone().all(|id| strange.contains(&id)));
+        assert!(!strange.contains(&vocab.encode("a")[0]));
+        assert!(vocab.strange_to("你好").is_empty());
+    }
 }

@@ -1,6 +1,7 @@
 //! Answering from recalled evidence, with the turns that an answer rests on.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use tmem_llm::{ChatModel, Finish, LlmError, Reply};
@@ -109,11 +110,12 @@ impl Tmem {
             false => context.render(),
         };
         let evidence = cut(&evidence, room + AROUND / 2);
-        let request = tmem_build::answer(&question.text, evidence, question.at, build, prompts);
+        let (asked, about) = (&*question.text, named(&question.text, context));
+        let request = tmem_build::answer(asked, evidence, &about, question.at, build, prompts);
         let reply = model.complete(&request).await?;
         let text = said(&request.prompt.name, model.name(), reply)?;
         Ok(match small {
-            true => traced(&text, &question.text, context),
+            true => traced(&bare(text), asked, context),
             false => text,
         })
     }
@@ -150,6 +152,29 @@ fn said(prompt: &str, model: &str, reply: Reply) -> Result<String, LlmError> {
         }),
         _ => Ok(text),
     }
+}
+
+/// Who of those that speak in the evidence is named in the question, in the order of their words.
+fn named<'a>(question: &str, context: &'a Context) -> Vec<&'a str> {
+    let raw = context.scenes.iter().flat_map(SceneEvidence::raw_turns);
+    let mut names: Vec<&str> = raw
+        .chain(&context.turns)
+        .map(|turn| &*turn.speaker)
+        .collect();
+    let mut seen = BTreeSet::new();
+    let words = |text| text::terms(text);
+    let asked = words(question);
+    names.retain(|name| seen.insert(*name) && words(name).iter().all(|word| asked.contains(word)));
+    names
+}
+
+/// The only field of a JSON object; any other text as it is.
+fn bare(text: String) -> String {
+    let fields = serde_json::from_str::<BTreeMap<String, String>>(&text).ok();
+    let only = fields
+        .filter(|fields| fields.len() == 1)
+        .and_then(|mut fields| fields.pop_first());
+    only.map_or(text, |(_, value)| value)
 }
 
 /// A small model's answer with the labels of the turns whose words it repeats and the question does
@@ -251,6 +276,14 @@ mod tests {
             "Ines, with the ferry.",
             "Ines, with the ferry. [ana/D1:2, ana/D1:1]",
         );
+    }
+
+    #[test]
+    fn an_answer_is_taken_out_of_its_only_field() {
+        let taken = |text: &str| bare(text.to_owned());
+        assert_eq!(taken(r#"{"what is known": "Ines drove."}"#), "Ines drove.");
+        assert_eq!(taken("Ines {drove}."), "Ines {drove}.");
+        assert_eq!(taken(r#"{"a": "b", "c": "d"}"#), r#"{"a": "b", "c": "d"}"#);
     }
 
     #[test]

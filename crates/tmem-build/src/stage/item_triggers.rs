@@ -19,6 +19,9 @@ use crate::step::Work;
 const CONCEPT: usize = 80;
 const BRIDGE: usize = 200;
 const WHY: usize = 160;
+/// What the bridges of a reply are called under the short prompts: a small model goes by the names
+/// of fields, more than by what is said about them.
+const MEANS: &str = "what it means for daily life";
 
 /// Batches of items that have no triggers yet. Their places are counted by scene and text, so that
 /// batches do not depend on the order in which the items were found.
@@ -74,33 +77,31 @@ pub(crate) fn messages(ctx: &Context<'_>, items: &[ItemId], prompts: &Prompts) -
         .fill(&values)
 }
 
-pub(crate) fn shape(ctx: &Context<'_>, items: usize) -> ReplySchema {
-    let range = ctx.config.bounded_labels.then_some((1, items));
+/// Under the short prompts without the words of the items: a small model would only repeat them.
+pub(crate) fn shape(ctx: &Context<'_>, items: &[ItemId]) -> ReplySchema {
+    let range = ctx.config.bounded_labels.then_some((1, items.len()));
     let short = ctx.config.short_prompts;
+    let texts = items.iter().filter_map(|id| ctx.memory.item(id));
+    let without = texts.filter(|_| short).flat_map(|item| words(&item.text));
     let bridge = if ctx.config.rationale {
         schema::object(vec![
             ("when", schema::text(BRIDGE)),
             ("why", schema::text(WHY)),
         ])
     } else {
-        schema::text(if short { 90 } else { BRIDGE })
+        schema::text(if short { 140 } else { BRIDGE })
     };
     let concept = schema::text(if short { 40 } else { CONCEPT });
-    let item = schema::object(vec![
-        ("item", schema::label(range)),
-        (
-            "concepts",
-            schema::list(concept, ctx.config.concepts_per_item),
-        ),
-        (
-            "bridges",
-            schema::list(bridge, ctx.config.triggers_per_item),
-        ),
-    ]);
-    schema::named(
-        "item_triggers",
-        schema::object(vec![("items", schema::list(item, items))]),
-    )
+    let (concepts, bridges) = (ctx.config.concepts_per_item, ctx.config.triggers_per_item);
+    let mut fields = vec![("item", schema::label(range))];
+    fields.extend((concepts > 0).then(|| ("concepts", schema::list(concept, concepts))));
+    let name = if short { MEANS } else { "bridges" };
+    fields.push((name, schema::list(bridge, bridges)));
+    let list = schema::list(schema::object(fields), items.len());
+    ReplySchema {
+        without: without.collect(),
+        ..schema::named("item_triggers", schema::object(vec![("items", list)]))
+    }
 }
 
 /// Takes the triggers of each item; an item that was left out goes again, in a smaller call.
@@ -157,7 +158,8 @@ fn triggers(ctx: &Context<'_>, item: &Item, element: &Value) -> (Vec<ItemTrigger
     };
     let mut kept: Vec<BTreeSet<String>> = Vec::new();
     let mut triggers: Vec<ItemTrigger> = Vec::new();
-    for bridge in list_at(element, "bridges").into_iter().map(bridge) {
+    let bridges = ["bridges", MEANS].map(|name| list_at(element, name));
+    for bridge in bridges.into_iter().flatten().map(bridge) {
         match refusal(&bridge.bridge, &host, &kept, rules) {
             Some(why) => tally.refuse(why.reason()),
             None if triggers.len() >= ctx.config.triggers_per_item => {

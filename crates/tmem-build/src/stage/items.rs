@@ -16,10 +16,14 @@ use crate::step::{TopicWork, Work, fact_target, membership};
 
 /// Longest item (characters).
 pub(crate) const TEXT: usize = 400;
+/// The same under the short prompts.
+const SHORT: usize = 200;
 /// Most turns or scenes that one item cites, for the bounds of the lists.
 const CITES: usize = 12;
 /// Earlier turns shown when facts are asked turn by turn (count).
 const BEFORE: usize = 3;
+/// The same under the short prompts: of more, a small model tells instead of the one.
+const BEFORE_SHORT: usize = 1;
 
 /// Topics with scenes whose items are not extracted yet.
 pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
@@ -130,9 +134,24 @@ fn by_turn(ctx: &Context<'_>, level: u32, work: &TopicWork) -> Vec<(u32, TopicWo
     calls
 }
 
+/// The turns of a scene that state the most, in their order.
 fn informative<'a>(ctx: &Context<'a>, scene: &SceneId) -> Vec<&'a Turn> {
-    let enough = |turn: &&Turn| text::terms(&turn.content()).len() >= ctx.config.fact_terms;
-    ctx.spoken(scene).into_iter().filter(enough).collect()
+    let turns = ctx.spoken(scene).into_iter();
+    let turns = turns.map(|turn| (stated(&turn.content()), turn));
+    let mut turns: Vec<(usize, (usize, &Turn))> = turns.enumerate().collect();
+    turns.retain(|(_, (stated, _))| *stated >= ctx.config.fact_terms);
+    turns.sort_by_key(|(at, (stated, _))| (Reverse(*stated), *at));
+    turns.truncate(ctx.config.items_per_scene);
+    turns.sort_by_key(|(at, _)| *at);
+    turns.into_iter().map(|(_, (_, turn))| turn).collect()
+}
+
+/// Informative words outside of questions (count).
+fn stated(said: &str) -> usize {
+    let ends = |c| ['.', '!', '?', '。', '！', '？'].contains(&c);
+    let sentences = said.split_inclusive(ends);
+    let stated = sentences.filter(|sentence| !sentence.ends_with(['?', '？']));
+    stated.map(|sentence| text::terms(sentence).len()).sum()
 }
 
 /// Turns that may be cited, in the order of their labels, each with its scene.
@@ -144,12 +163,16 @@ pub(crate) fn citable<'a>(ctx: &Context<'a>, work: &TopicWork) -> Vec<(&'a Scene
         .filter_map(|id| ctx.scene(id));
     let all = scenes.flat_map(|scene| ctx.spoken(&scene.id).into_iter().map(move |t| (scene, t)));
     let all: Vec<(&Scene, &Turn)> = all.collect();
+    let before = match ctx.config.short_prompts {
+        true => BEFORE_SHORT,
+        false => BEFORE,
+    };
     match work
         .focus
         .as_ref()
         .and_then(|focus| all.iter().position(|(_, t)| t.id == *focus))
     {
-        Some(at) => all[at.saturating_sub(BEFORE)..=at].to_vec(),
+        Some(at) => all[at.saturating_sub(before)..=at].to_vec(),
         None => all,
     }
 }
@@ -242,25 +265,28 @@ fn known(ctx: &Context<'_>, topic: &TopicId, reading: &[&SceneId]) -> Vec<ItemId
 }
 
 pub(crate) fn shape(ctx: &Context<'_>, work: &TopicWork) -> ReplySchema {
-    let turns = citable(ctx, work).len();
+    let offered = citable(ctx, work);
+    let turns = offered.len();
     let scenes = work.own.len() + work.joined.len() + work.context.len();
-    let most = if work.focus.is_some() {
-        3
-    } else {
-        ctx.config.items_per_scene * scenes
+    let short = ctx.config.short_prompts;
+    let most = match work.focus.is_some() {
+        true if short => 1,
+        true => 3,
+        false => ctx.config.items_per_scene * scenes,
     };
     let label = |most| schema::label(ctx.config.bounded_labels.then_some((1, most)));
     let (turn, scene, fact) = (label(turns), label(scenes), label(work.known.len() + most));
-    let item = if ctx.config.short_prompts {
-        schema::object(vec![("turn", turn), ("text", schema::text(200))])
-    } else {
-        schema::object(vec![
+    let item = match (short, work.focus.is_some(), offered.last()) {
+        (true, true, Some((_, turn))) => vec![("text", schema::about(&[&turn.speaker], SHORT))],
+        (true, ..) => vec![("turn", turn), ("text", schema::text(SHORT))],
+        _ => vec![
             ("text", schema::text(TEXT)),
             ("turns", schema::list(turn, CITES)),
             ("scenes", schema::list(scene, CITES)),
             ("replaces", schema::list(fact, CITES)),
-        ])
+        ],
     };
+    let item = schema::object(item);
     schema::named(
         "items",
         schema::object(vec![("items", schema::list(item, most))]),

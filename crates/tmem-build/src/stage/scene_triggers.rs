@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use tmem_llm::{Message, ReplySchema};
-use tmem_model::{Change, HorizonTrigger, Scene, SceneId, SceneTrigger, Stage};
+use tmem_model::{Change, HorizonTrigger, Scene, SceneId, SceneTrigger, Stage, Turn, text};
 
 use super::write::in_batches;
 use crate::context::Context;
@@ -69,12 +69,10 @@ pub(crate) fn ready(ctx: &Context<'_>) -> Vec<(u32, Work)> {
 
 pub(crate) fn messages(ctx: &Context<'_>, scenes: &[SceneId], prompts: &Prompts) -> Vec<Message> {
     let scenes: Vec<&Scene> = scenes.iter().filter_map(|id| ctx.scene(id)).collect();
-    let frame = Frame::around(scenes.iter().map(|scene| scene.narrative.as_str()));
-    let shown: String = scenes
-        .iter()
-        .enumerate()
-        .map(|(at, s)| line(ctx, &frame, at, s))
-        .collect();
+    let told: Vec<String> = scenes.iter().map(|scene| told(ctx, scene)).collect();
+    let frame = Frame::around(told.iter().map(String::as_str));
+    let line = |(at, told): (usize, &String)| format!("{} {told}\n", frame.node('S', at + 1));
+    let shown: String = told.iter().enumerate().map(line).collect();
     let dimensions = dimensions(ctx);
     let values = [("scenes", &*shown), ("dimensions", &*dimensions)];
     prompts
@@ -82,14 +80,30 @@ pub(crate) fn messages(ctx: &Context<'_>, scenes: &[SceneId], prompts: &Prompts)
         .fill(&values)
 }
 
-fn line(ctx: &Context<'_>, frame: &Frame, at: usize, scene: &Scene) -> String {
-    let dates = frame::interval(ctx.memory.span(&scene.id));
-    let dates = if dates.is_empty() {
-        dates
-    } else {
-        format!("({dates}) ")
+/// A scene as its triggers are written from it: its narrative with the dates; under the short
+/// prompts its turns, since a small model's narratives mix people up, and repeats any date it sees.
+fn told(ctx: &Context<'_>, scene: &Scene) -> String {
+    if ctx.config.short_prompts {
+        return said(ctx, scene);
+    }
+    match &*frame::interval(ctx.memory.span(&scene.id)) {
+        "" => scene.narrative.clone(),
+        dates => format!("({dates}) {}", scene.narrative),
+    }
+}
+
+/// The turns of a scene, a line each.
+fn said(ctx: &Context<'_>, scene: &Scene) -> String {
+    let clip = ctx.config.turn_chars;
+    let line = |turn: &Turn| {
+        format!(
+            "{}: {}",
+            turn.speaker,
+            text::ellipsis(&turn.content(), clip)
+        )
     };
-    format!("{} {dates}{}\n", frame.node('S', at + 1), scene.narrative)
+    let lines: Vec<String> = ctx.spoken(&scene.id).into_iter().map(line).collect();
+    lines.join("\n")
 }
 
 /// The dimensions in words; they belong to the constant part, so prefixes can be reused.
@@ -116,20 +130,20 @@ fn dimensions(ctx: &Context<'_>) -> String {
         .join("\n")
 }
 
-pub(crate) fn shape(ctx: &Context<'_>, scenes: usize) -> ReplySchema {
-    let range = ctx.config.bounded_labels.then_some((1, scenes));
-    let longest = if ctx.config.short_prompts {
-        SHORT
-    } else {
-        SENTENCE
-    };
+/// Under the short prompts without the words of the scenes: a small model would only repeat them.
+pub(crate) fn shape(ctx: &Context<'_>, scenes: &[SceneId]) -> ReplySchema {
+    let range = ctx.config.bounded_labels.then_some((1, scenes.len()));
+    let short = ctx.config.short_prompts;
+    let longest = if short { SHORT } else { SENTENCE };
+    let shown = scenes.iter().filter_map(|id| ctx.scene(id));
+    let without = shown
+        .filter(|_| short)
+        .flat_map(|scene| words(&said(ctx, scene)));
     let sentences = |names: &[String]| {
-        schema::object(
-            names
-                .iter()
-                .map(|name| (name.as_str(), schema::text(longest)))
-                .collect(),
-        )
+        let fields = names
+            .iter()
+            .map(|name| (key(ctx, name), schema::text(longest)));
+        schema::object(fields.collect())
     };
     let mut fields = vec![("scene", schema::label(range))];
     let attributes = ctx.config.scene_attributes.iter();
@@ -137,8 +151,23 @@ pub(crate) fn shape(ctx: &Context<'_>, scenes: usize) -> ReplySchema {
     for (name, list) in groups(ctx) {
         fields.push((name, sentences(list)));
     }
-    let list = schema::list(schema::object(fields), scenes);
-    schema::named("scene_triggers", schema::object(vec![("scenes", list)]))
+    let list = schema::list(schema::object(fields), scenes.len());
+    ReplySchema {
+        without: without.collect(),
+        ..schema::named("scene_triggers", schema::object(vec![("scenes", list)]))
+    }
+}
+
+/// What a dimension is called in a reply: its name, under the short prompts what is asked for, since
+/// a small model goes by the names of fields.
+fn key<'a>(ctx: &Context<'_>, name: &'a str) -> &'a str {
+    let mut known = PLAIN
+        .iter()
+        .chain(CONCRETE)
+        .filter(|_| ctx.config.short_prompts);
+    known
+        .find(|(known, _)| *known == name)
+        .map_or(name, |(_, what)| what)
 }
 
 /// The sets of dimensions that are asked for.
@@ -255,6 +284,15 @@ fn horizons(
     all
 }
 
+/// The sentence of a dimension, under what it is called or its own name.
+fn sentence(ctx: &Context<'_>, fields: &Value, name: &str) -> String {
+    let called = text_at(fields, key(ctx, name), SENTENCE);
+    match called.is_empty() {
+        true => text_at(fields, name, SENTENCE),
+        false => called,
+    }
+}
+
 fn sentences(ctx: &Context<'_>, element: &Value) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (group, names) in groups(ctx) {
@@ -264,7 +302,7 @@ fn sentences(ctx: &Context<'_>, element: &Value) -> Vec<(String, String)> {
         all.extend(
             names
                 .iter()
-                .map(|name| (name.clone(), text_at(fields, name, SENTENCE))),
+                .map(|name| (name.clone(), sentence(ctx, fields, name))),
         );
     }
     all

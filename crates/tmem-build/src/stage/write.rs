@@ -71,23 +71,40 @@ pub(crate) fn frame_of(scenes: &[Vec<&Turn>]) -> Frame {
     Frame::around(texts.iter().map(String::as_str))
 }
 
-pub(crate) fn shape(ctx: &Context<'_>, scenes: usize) -> ReplySchema {
-    let range = ctx.config.bounded_labels.then_some((1, scenes));
+pub(crate) fn shape(ctx: &Context<'_>, scenes: &[SceneId]) -> ReplySchema {
+    let range = ctx.config.bounded_labels.then_some((1, scenes.len()));
     let (title, summary) = if ctx.config.narrative {
         (TITLE, SUMMARY)
     } else {
         (90, 320)
     };
+    // A small model that begins with a name is kept from inventing what its bearer is.
+    let summary = match ctx.config.short_prompts {
+        true => schema::about(&speakers(ctx, scenes), summary),
+        false => schema::text(summary),
+    };
     let mut fields = vec![
         ("scene", schema::label(range)),
         ("title", schema::text(title)),
-        ("summary", schema::text(summary)),
+        ("summary", summary),
     ];
     if ctx.config.narrative {
         fields.push(("narrative", schema::text(NARRATIVE)));
     }
-    let list = schema::list(schema::object(fields), scenes);
+    let list = schema::list(schema::object(fields), scenes.len());
     schema::named("write", schema::object(vec![("scenes", list)]))
+}
+
+/// Who speaks in the scenes, in the order of their first words.
+fn speakers<'a>(ctx: &Context<'a>, scenes: &[SceneId]) -> Vec<&'a str> {
+    let turns = scenes.iter().flat_map(|scene| ctx.spoken(scene));
+    let mut names: Vec<&str> = Vec::new();
+    for turn in turns {
+        if !names.contains(&&*turn.speaker) {
+            names.push(&turn.speaker);
+        }
+    }
+    names
 }
 
 /// Takes each scene that has a title and a summary; what was left out goes again, in a smaller call.

@@ -261,7 +261,12 @@ fn item_triggers(text: &str, request: &Request) -> Value {
     let shape =
         &request.schema.as_ref().unwrap().schema["properties"]["items"]["items"]["properties"];
     let most = |key: &str| shape[key]["maxItems"].as_u64().unwrap();
-    let plain = shape["bridges"]["items"]["type"] == "string";
+    let name = ["bridges", "what it means for daily life"];
+    let name = name
+        .into_iter()
+        .find(|name| shape[name].is_object())
+        .unwrap();
+    let plain = shape[name]["items"]["type"] == "string";
     let item = |(at, fact): (usize, &str)| {
         let own = seed(fact);
         let bridge = |n: u64| {
@@ -272,9 +277,13 @@ fn item_triggers(text: &str, request: &Request) -> Value {
                 json!({"when": when, "why": filler(own + 17 * n, 37)})
             }
         };
-        let concepts: Vec<String> = (0..most("concepts")).map(|n| filler(own + n, 19)).collect();
-        let bridges: Vec<Value> = (1..=most("bridges")).map(bridge).collect();
-        json!({"item": at + 1, "concepts": concepts, "bridges": bridges})
+        let bridges: Vec<Value> = (1..=most(name)).map(bridge).collect();
+        let mut fields = json!({"item": at + 1, name: bridges});
+        if shape["concepts"].is_object() {
+            let concepts = (0..most("concepts")).map(|n| filler(own + n, 19));
+            fields["concepts"] = concepts.collect();
+        }
+        fields
     };
     let facts = text.lines().filter(|line| line.starts_with("[I"));
     let facts = facts.map(|line| line.split_once("] ").unwrap().1);

@@ -221,11 +221,9 @@ impl Built {
 
 /// What building has left bare for good, if it has.
 pub(crate) fn holes(count: usize) -> Option<String> {
+    let what = if count == 1 { "hole" } else { "holes" };
     (count > 0).then(|| {
-        format!(
-            "note: the work on {count} scenes, items or topics is over and left them without \
-             triggers or items: `tmem stats` names them and exits with 3"
-        )
+        format!("note: {count} {what}, where no trigger or item was fit to keep: `tmem stats` names them")
     })
 }
 

@@ -169,6 +169,7 @@ fn verdict_schema() -> ReplySchema {
             "required": ["reason", "label"],
             "additionalProperties": false,
         }),
+        without: Vec::new(),
     }
 }
 

@@ -18,6 +18,7 @@ const ALLOWED: &[&str] = &[
     "maxLength",
     "minimum",
     "maximum",
+    "pattern",
 ];
 
 /// Panics with every breach of strictness in `schema`.

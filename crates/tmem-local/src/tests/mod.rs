@@ -30,6 +30,7 @@ fn request(text: &str, schema: Option<serde_json::Value>, max_tokens: u32) -> Re
         schema: schema.map(|schema| ReplySchema {
             name: "reply".to_owned(),
             schema,
+            without: Vec::new(),
         }),
         params: Params {
             max_tokens,

@@ -174,7 +174,7 @@ pub fn parse(
     Ok(systems)
 }
 
-/// `config` with one setting at each of several values, as in `association_floor=0,0.02,0.05`; a dot
+/// `config` with one setting at each of several values, as in `association_floor=0.7,0.8,0.9`; a dot
 /// leads into a section (`cue_weights.horizon=1,2`), and `null` empties an optional setting.
 ///
 /// # Errors

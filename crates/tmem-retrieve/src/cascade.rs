@@ -204,7 +204,7 @@ impl Pass<'_> {
                 chosen
                     .cuts
                     .insert(Host::Scene(id.clone()), Cut::ShownBefore);
-            } else if !chosen.cue.clears(scene, self.config.association_floor) {
+            } else if !chosen.cue.clears(scene) {
                 chosen.cuts.insert(Host::Scene(id.clone()), Cut::Floor);
             } else {
                 chosen.related.push(scene);

@@ -38,8 +38,9 @@ pub struct RetrieveConfig {
     pub cue_fusion: CueFusion,
     /// How much each view says.
     pub cue_weights: CueWeights,
-    /// By how much some trigger of a scene must be closer to the query than to what is said in
-    /// general, for the scene to be shown as an association (cosine; `None` for no floor; ours).
+    /// A scene is shown as an association if the best text of each of its trigger families (scene,
+    /// horizon, bridge; weighed as in `cue_weights`) is on the whole closer to the query than this
+    /// share of its background (0 to 1; `None` for no floor; ours).
     pub association_floor: Option<f32>,
     /// Longest dialogue at which an associative scene is shown raw, not as its summary (estimated
     /// tokens).
@@ -128,7 +129,7 @@ impl RetrieveConfig {
             background_correction: 0.7,
             cue_fusion: CueFusion::Scores,
             cue_weights: CueWeights::default(),
-            association_floor: Some(0.02),
+            association_floor: Some(0.8),
             raw_limit: 80,
             skip_shown_items: true,
             token_budget: Some(2_100),

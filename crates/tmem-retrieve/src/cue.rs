@@ -60,11 +60,13 @@ pub(crate) struct Search<'a> {
     pub(crate) vector: &'a Vector,
 }
 
-/// Scenes by trigger: the ranking, and for each scene what fired, by view.
+/// Scenes by trigger: the ranking, and for each scene the best text of each view.
 #[derive(Debug, Default)]
 pub(crate) struct SceneCue {
     pub(crate) ranking: Ranking,
     fired: BTreeMap<Key, Vec<Fired>>,
+    /// By how much the triggers of a scene are above the floor; `None` if there is no floor.
+    above: Option<BTreeMap<Key, f32>>,
 }
 
 impl SceneCue {
@@ -85,11 +87,17 @@ impl SceneCue {
             CueFusion::Ranks => Ranking::by_ranks(&lists, config.rrf_k0),
             CueFusion::Scores => Ranking::by_scores(&lists, |list| weight(config, list)),
         };
+        let floor = config.association_floor;
+        let above = floor.map(|floor| above(floor, &views, config));
         let mut fired = BTreeMap::<Key, Vec<Fired>>::new();
         for one in views.into_iter().flat_map(|(_, fired)| fired) {
             fired.entry(one.target).or_default().push(one);
         }
-        Self { ranking, fired }
+        Self {
+            ranking,
+            fired,
+            above,
+        }
     }
 
     /// What fired for `scene`, the most telling first.
@@ -99,11 +107,25 @@ impl SceneCue {
         fired
     }
 
-    /// Whether some trigger of `scene` is by `floor` closer to the query than talk in general.
-    pub(crate) fn clears(&self, scene: Key, floor: Option<f32>) -> bool {
-        let fired = self.fired.get(&scene).map_or(&[][..], Vec::as_slice);
-        floor.is_none_or(|floor| fired.iter().any(|one| one.margin() > floor))
+    /// Whether `scene` may be shown as an association, see [`RetrieveConfig::association_floor`].
+    pub(crate) fn clears(&self, scene: Key) -> bool {
+        let above = self.above.as_ref();
+        above.is_none_or(|above| above.get(&scene).is_some_and(|sum| *sum > 0.0))
     }
+}
+
+/// By how much the triggers of each scene are above `floor`, its families weighed together: one
+/// trigger among dozens comes close by chance, several families seldom do. The dialogue ranks but
+/// does not admit: it is no trigger, and a short one is close to whatever is said in its form.
+fn above(floor: f32, views: &[(List, Vec<Fired>)], config: &RetrieveConfig) -> BTreeMap<Key, f32> {
+    let mut above = BTreeMap::new();
+    for (list, fired) in views.iter().filter(|(list, _)| *list != List::Dialogue) {
+        for one in fired {
+            let margin = one.cosine - floor * one.background;
+            *above.entry(one.target).or_insert(0.0) += weight(config, *list) * margin;
+        }
+    }
+    above
 }
 
 const VIEWS: [(List, View); 4] = [

@@ -123,8 +123,9 @@ impl<Id: fmt::Display> fmt::Display for Candidate<Id> {
             .via
             .iter()
             .partition(|way| matches!(way, Via::Trigger(_)));
-        let telling = triggers.into_iter().filter(|way| way.is_telling());
-        for way in others.into_iter().chain(telling.take(TOLD)) {
+        let telling = |way: &&Via| matches!(way, Via::Trigger(hit) if hit.is_telling());
+        let told = triggers.into_iter().filter(telling).take(TOLD);
+        for way in others.into_iter().chain(told) {
             write!(f, "\n  {way}")?;
         }
         Ok(())
@@ -137,10 +138,11 @@ impl fmt::Display for ListRank {
     }
 }
 
-impl Via {
-    /// Whether it is more than talk in general would do.
-    fn is_telling(&self) -> bool {
-        !matches!(self, Self::Trigger(hit) if hit.cosine <= hit.background)
+impl TriggerHit {
+    /// Whether it is closer to the query than to what is said in general.
+    #[must_use]
+    pub fn is_telling(&self) -> bool {
+        self.cosine > self.background
     }
 }
 
@@ -225,7 +227,7 @@ impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Rank => "ranked lower",
-            Self::Floor => "no closer to the query than to talk in general",
+            Self::Floor => "whose triggers are too far from the query",
             Self::ShownBefore => "shown before",
             Self::AlreadyShown => "with all their turns in the context already",
             Self::Budget => "over the token budget",

@@ -175,7 +175,7 @@ pub enum Channel {
 pub enum Cut {
     /// Others ranked higher.
     Rank,
-    /// No trigger is closer to the query than to what is said in general.
+    /// Its triggers together are too far from the query.
     Floor,
     /// It was shown as an association before.
     ShownBefore,

@@ -136,13 +136,46 @@ fn small_talk_brings_nothing_up_unasked() {
 }
 
 #[test]
-fn a_scene_under_the_floor_says_so() {
+fn one_close_trigger_does_not_admit_a_scene_whose_other_triggers_are_hubs() {
+    let mut document = kitchen();
+    let talk = ["Go on, let us go"; 20];
+    let mut alike = small();
+    alike.cue_weights.horizon = 1.0;
+    let ask = |document: &Value| {
+        World::of(&[document.clone()])
+            .hearing(&talk)
+            .recall(&query(DINNER), &alike)
+    };
+    assert_eq!(
+        fate_of_scene(&ask(&document), "s007"),
+        Fate::Kept(Channel::Association)
+    );
+    document["scenes"][6]["scene_trigger"]["event"] = json!(talk[0]);
+    assert_eq!(
+        fate_of_scene(&ask(&document), "s007"),
+        Fate::Cut(Cut::Floor)
+    );
+}
+
+#[test]
+fn what_was_said_ranks_a_scene_but_does_not_admit_it() {
     let config = RetrieveConfig {
-        association_floor: Some(0.99),
+        top_scenes: 0,
+        associative_scenes: 7,
         ..small()
     };
-    let recall = World::of(&[kitchen()]).recall(&query(DINNER), &config);
-    assert_eq!(fate_of_scene(&recall, "s007"), Fate::Cut(Cut::Floor));
+    let recall = World::of(&[untriggered(kitchen())]).recall(&query("fern"), &config);
+    assert_eq!(recall.trace.associations[0].id.local(), "s002");
+    assert_eq!(fate_of_scene(&recall, "s002"), Fate::Cut(Cut::Floor));
+    let open = RetrieveConfig {
+        association_floor: None,
+        ..config
+    };
+    let recall = World::of(&[untriggered(kitchen())]).recall(&query("fern"), &open);
+    assert_eq!(
+        fate_of_scene(&recall, "s002"),
+        Fate::Kept(Channel::Association)
+    );
 }
 
 #[test]

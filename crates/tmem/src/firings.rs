@@ -67,7 +67,7 @@ pub(crate) fn cited(context: &Context, cited: &Cited) -> BTreeSet<Host> {
         .collect()
 }
 
-/// Triggers that passed their gate and led to a candidate; used if that candidate, or the host of
+/// Triggers that are closer to the query than to talk in general and led to a candidate; used if that candidate, or the host of
 /// the trigger, is `evidence`.
 fn firings(
     trace: &Trace,
@@ -85,7 +85,7 @@ fn firings(
     };
     for (place, scene) in trace.associations.iter().enumerate() {
         if place < config.cue_scenes || matches!(scene.fate, Fate::Kept(_)) {
-            let near = hits(scene).filter(|hit| clears(hit, config.association_floor));
+            let near = hits(scene).filter(|hit| hit.is_telling());
             near.for_each(|hit| note(Host::Scene(scene.id.clone()), hit));
         }
     }
@@ -100,10 +100,6 @@ fn hits<Id>(candidate: &Candidate<Id>) -> impl Iterator<Item = &TriggerHit> {
         Via::Trigger(hit) => Some(hit),
         _ => None,
     })
-}
-
-fn clears(hit: &TriggerHit, floor: Option<f32>) -> bool {
-    floor.is_none_or(|floor| hit.cosine - hit.background > floor)
 }
 
 /// Which trigger a hit belongs to; a dialogue is none.

@@ -133,7 +133,7 @@ pub(super) struct Shared {
     #[arg(long, value_delimiter = ',')]
     sweep: Vec<String>,
     /// Also the system `tmem` with one setting of `[retrieve]` at each of these values, as in
-    /// `association_floor=0,0.02,0.05`.
+    /// `association_floor=0.7,0.8,0.9`.
     #[arg(long, value_name = "SETTING=VALUES")]
     vary: Vec<String>,
     /// Tokens that flat systems may put into the context.

@@ -13,7 +13,7 @@ use crate::hosts::{Hosts, Slot};
 use crate::key::{Hit, Key, KeySet};
 use crate::lexical::{LexicalBackend, LexicalDocument, LexicalIndex};
 use crate::links::Links;
-use crate::row::{Host, Kind, Row, View, hosts, lexical_text};
+use crate::row::{Host, Kind, Row, View, horizon_text, hosts, lexical_text};
 use crate::table::{Slots, Table, Tables};
 use crate::{IndexError, Vector};
 
@@ -65,13 +65,22 @@ pub struct Match {
     pub score: f32,
 }
 
+/// What BM25 reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Corpus {
+    /// The nodes of a kind themselves.
+    Of(Kind),
+    /// The horizon sentences of scenes.
+    Horizons,
+}
+
 /// All indices over one memory, as it was when they were last brought up to date.
 #[derive(Debug)]
 pub struct Indices {
     config: IndexConfig,
     hosts: Hosts,
     links: Links,
-    words: BTreeMap<Kind, Box<dyn LexicalIndex>>,
+    words: BTreeMap<Corpus, Box<dyn LexicalIndex>>,
     tables: Tables,
     /// How many vectors of a host are of another length.
     odd: BTreeMap<Host, usize>,
@@ -133,24 +142,26 @@ impl Indices {
 
     /// Brings the words up to date.
     fn read(&mut self, memory: &Memory, slots: &Slots) -> Result<(), IndexError> {
-        let mut documents = BTreeMap::<Kind, Vec<LexicalDocument>>::new();
-        let mut gone = BTreeMap::<Kind, Vec<Slot>>::new();
+        let mut documents = BTreeMap::<Corpus, Vec<LexicalDocument>>::new();
+        let mut gone = BTreeMap::<Corpus, Vec<Slot>>::new();
         for (host, key) in slots {
-            if let Some(text) = lexical_text(memory, host) {
-                let (key, terms) = (*key, terms(&text));
-                let documents = documents.entry(host.kind()).or_default();
-                documents.push(LexicalDocument { key, terms });
-            } else {
-                gone.entry(host.kind()).or_default().push(*key);
+            for (corpus, text) in texts(memory, host) {
+                if let Some(text) = text {
+                    let (key, terms) = (*key, terms(&text));
+                    let documents = documents.entry(corpus).or_default();
+                    documents.push(LexicalDocument { key, terms });
+                } else {
+                    gone.entry(corpus).or_default().push(*key);
+                }
             }
         }
-        for (kind, keys) in gone {
-            if let Some(index) = self.words.get_mut(&kind) {
+        for (corpus, keys) in gone {
+            if let Some(index) = self.words.get_mut(&corpus) {
                 index.remove(&keys)?;
             }
         }
-        for (kind, documents) in documents {
-            let index = match self.words.entry(kind) {
+        for (corpus, documents) in documents {
+            let index = match self.words.entry(corpus) {
                 Entry::Occupied(index) => index.into_mut(),
                 Entry::Vacant(place) => place.insert(self.config.words.create()?),
             };
@@ -257,7 +268,29 @@ impl Indices {
         query: &str,
         allowed: Option<&KeySet>,
     ) -> Result<Vec<Hit>, IndexError> {
-        let Some(index) = self.words.get(&kind) else {
+        self.search(Corpus::Of(kind), kind, query, allowed)
+    }
+
+    /// Scenes whose horizon sentences share a term with `query`, by BM25, best first, ties by id.
+    ///
+    /// # Errors
+    /// [`IndexError::Lexical`] if the engine fails.
+    pub fn horizon_words(
+        &self,
+        query: &str,
+        allowed: Option<&KeySet>,
+    ) -> Result<Vec<Hit>, IndexError> {
+        self.search(Corpus::Horizons, Kind::Scene, query, allowed)
+    }
+
+    fn search(
+        &self,
+        corpus: Corpus,
+        kind: Kind,
+        query: &str,
+        allowed: Option<&KeySet>,
+    ) -> Result<Vec<Hit>, IndexError> {
+        let Some(index) = self.words.get(&corpus) else {
             return Ok(Vec::new());
         };
         let places = self.hosts.places(kind);
@@ -297,6 +330,15 @@ impl Indices {
         all.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
         all.into_iter()
     }
+}
+
+/// What each corpus that may hold `host` reads of it.
+fn texts(memory: &Memory, host: &Host) -> Vec<(Corpus, Option<String>)> {
+    let mut texts = vec![(Corpus::Of(host.kind()), lexical_text(memory, host))];
+    if let Host::Scene(id) = host {
+        texts.push((Corpus::Horizons, horizon_text(memory, id)));
+    }
+    texts
 }
 
 /// The length that most vectors have; of two that are equally frequent, the lesser.

@@ -294,6 +294,14 @@ pub fn affected(memory: &Memory, changed: BTreeSet<Host>) -> BTreeSet<Host> {
     all
 }
 
+/// All horizon sentences of a scene; `None` if they are blank or it is not there.
+pub(crate) fn horizon_text(memory: &Memory, scene: &SceneId) -> Option<String> {
+    let triggers = memory.scene(scene)?.horizon_triggers.iter();
+    let text = triggers.map(|trigger| &*trigger.text).collect::<Vec<_>>();
+    let text = text.join("\n");
+    (!text.trim().is_empty()).then_some(text)
+}
+
 /// The raw turns as lines of `Speaker: what was said`.
 pub(crate) fn dialogue<'a>(turns: impl Iterator<Item = &'a Turn>) -> String {
     turns.map(spoken).collect::<Vec<_>>().join("\n")

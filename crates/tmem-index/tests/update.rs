@@ -8,8 +8,8 @@ use tmem_index::{
     affected, rows, rows_of,
 };
 use tmem_model::{
-    Change, ConversationId, Item, ItemId, ItemKind, ItemTrigger, Memory, Scene, SceneId, Topic,
-    TopicId, Turn, TurnId,
+    Change, ConversationId, HorizonTrigger, Item, ItemId, ItemKind, ItemTrigger, Memory, Scene,
+    SceneId, Topic, TopicId, Turn, TurnId,
 };
 
 const WORDS: [&str; 6] = ["ferry", "boat", "kiln", "violin", "harbour", "orchard"];
@@ -57,7 +57,12 @@ fn session(memory: &Memory, at: usize, seed: usize) -> Change {
             summary: String::new(),
             narrative: String::new(),
             scene_trigger: None,
-            horizon_triggers: Vec::new(),
+            horizon_triggers: vec![HorizonTrigger {
+                dimension: "goal".into(),
+                text: words(seed + 2),
+                confidence: None,
+                extra: Default::default(),
+            }],
             extra: Default::default(),
         }],
         topics: vec![Topic {
@@ -163,6 +168,11 @@ fn told(indices: &Indices) -> Vec<String> {
         (Kind::Scene, indices.scenes().len()),
         (Kind::Item, indices.items().len()),
     ];
+    let horizons = indices.horizon_words("a ferry, a kiln", None).unwrap();
+    let horizons = horizons
+        .iter()
+        .map(|hit| format!("{} {:.4}", hit.key, hit.score));
+    all.push(format!("horizons {:?}", horizons.collect::<Vec<_>>()));
     for (kind, count) in sets {
         for allowed in [None, Some(even(count))] {
             let hits = indices

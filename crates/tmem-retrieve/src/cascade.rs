@@ -371,6 +371,7 @@ impl Pass<'_> {
             indices: self.indices,
             config: self.config,
             scope: &self.scope,
+            text: &self.query.text,
             vector: self.vector?,
         })
     }

@@ -38,6 +38,9 @@ pub struct RetrieveConfig {
     pub cue_fusion: CueFusion,
     /// How much each view says.
     pub cue_weights: CueWeights,
+    /// How much shared words say in the horizon view: what BM25 over a scene's horizon sentences is
+    /// multiplied by before it is added to its best cosine (0 for none; ours).
+    pub horizon_words: f32,
     /// A scene is shown as an association if the best text of each of its trigger families (scene,
     /// horizon, bridge; weighed as in `cue_weights`) is on the whole closer to the query than this
     /// share of its background (0 to 1; `None` for no floor; ours).
@@ -129,6 +132,7 @@ impl RetrieveConfig {
             background_correction: 0.7,
             cue_fusion: CueFusion::Scores,
             cue_weights: CueWeights::default(),
+            horizon_words: 0.01,
             association_floor: Some(0.8),
             raw_limit: 80,
             skip_shown_items: true,
@@ -162,6 +166,7 @@ impl RetrieveConfig {
                 horizon: 1.0,
                 bridge: 0.0,
             },
+            horizon_words: 0.0,
             association_floor: None,
             skip_shown_items: false,
             token_budget: None,

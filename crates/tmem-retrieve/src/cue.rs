@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tmem_index::{Hit, Indices, Key, KeySet, Match, Vector, View};
+use tmem_index::{Hit, IndexError, Indices, Key, KeySet, Match, Vector, View};
 use tmem_model::Memory;
 
 use crate::config::{CueFusion, RetrieveConfig};
@@ -57,6 +57,7 @@ pub(crate) struct Search<'a> {
     pub(crate) indices: &'a Indices,
     pub(crate) config: &'a RetrieveConfig,
     pub(crate) scope: &'a Scope,
+    pub(crate) text: &'a str,
     pub(crate) vector: &'a Vector,
 }
 
@@ -159,32 +160,48 @@ impl Search<'_> {
     fn nearest(&self, view: View, allowed: Option<&KeySet>, notes: &mut Vec<Note>) -> Vec<Match> {
         let correction = self.config.background_correction;
         let found = self.indices.nearest(view, self.vector, correction, allowed);
-        found.unwrap_or_else(|error| {
-            notes.push(Note::IndexFailed {
-                message: error.to_string(),
-            });
-            Vec::new()
-        })
+        found.unwrap_or_else(|error| failed(notes, &error))
     }
 
     /// The best text of `view` for each scene, best first. Bridges speak for their items' scenes.
     fn scenes_by(&self, view: View, notes: &mut Vec<Note>) -> Vec<Fired> {
-        if view != View::Bridge {
+        let mut fired = if view == View::Bridge {
+            self.scenes_by_bridge(notes)
+        } else {
             let found = self.nearest(view, self.scope.scenes.as_ref(), notes);
-            return found
-                .iter()
-                .map(|found| Fired::new(found.key, view, found))
-                .collect();
-        }
-        let mut seen = KeySet::default();
-        let mut fired = Vec::new();
-        for found in self.nearest(view, self.scope.items.as_ref(), notes) {
-            let scenes = self.indices.links().sources(found.key).iter().copied();
-            let new = scenes.filter(|&scene| self.scope.allows_scene(scene) && seen.insert(scene));
-            fired.extend(new.map(|scene| Fired::new(scene, view, &found)));
+            let fired = |found: &Match| Fired::new(found.key, view, found);
+            found.iter().map(fired).collect()
+        };
+        if view == View::Horizon && self.config.horizon_words > 0.0 {
+            self.add_words(&mut fired, notes);
         }
         fired.sort_by(|a, b| hit(a).order(&hit(b)));
         fired
+    }
+
+    fn scenes_by_bridge(&self, notes: &mut Vec<Note>) -> Vec<Fired> {
+        let mut seen = KeySet::default();
+        let mut fired = Vec::new();
+        for found in self.nearest(View::Bridge, self.scope.items.as_ref(), notes) {
+            let scenes = self.indices.links().sources(found.key).iter().copied();
+            let new = scenes.filter(|&scene| self.scope.allows_scene(scene) && seen.insert(scene));
+            fired.extend(new.map(|scene| Fired::new(scene, View::Bridge, &found)));
+        }
+        fired
+    }
+
+    /// Adds what the words say that a query shares with a scene's horizon sentences: an encoder of
+    /// sentences blurs the one rare word that was foretold.
+    fn add_words(&self, fired: &mut [Fired], notes: &mut Vec<Note>) {
+        let found = self
+            .indices
+            .horizon_words(self.text, self.scope.scenes.as_ref());
+        let found = found.unwrap_or_else(|error| failed(notes, &error));
+        let words: BTreeMap<Key, f32> = found.iter().map(|hit| (hit.key, hit.score)).collect();
+        for one in fired {
+            let words = words.get(&one.target).copied().unwrap_or_default();
+            one.score += self.config.horizon_words * words;
+        }
     }
 
     /// TrigRecall: the best trigger of each item, if it passes the gate, best first.
@@ -212,4 +229,11 @@ impl Search<'_> {
             .or_else(|| self.indices.gate());
         fixed.map_or(fired.margin() > 0.0, |gate| fired.cosine >= gate)
     }
+}
+
+fn failed<T>(notes: &mut Vec<Note>, error: &IndexError) -> Vec<T> {
+    notes.push(Note::IndexFailed {
+        message: error.to_string(),
+    });
+    Vec::new()
 }

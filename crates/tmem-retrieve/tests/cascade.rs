@@ -142,7 +142,7 @@ fn one_close_trigger_does_not_admit_a_scene_whose_other_triggers_are_hubs() {
     let mut alike = small();
     alike.cue_weights.horizon = 1.0;
     let ask = |document: &Value| {
-        World::of(&[document.clone()])
+        World::of(std::slice::from_ref(document))
             .hearing(&talk)
             .recall(&query(DINNER), &alike)
     };
@@ -155,6 +155,35 @@ fn one_close_trigger_does_not_admit_a_scene_whose_other_triggers_are_hubs() {
         fate_of_scene(&ask(&document), "s007"),
         Fate::Cut(Cut::Floor)
     );
+}
+
+#[test]
+fn words_that_a_horizon_sentence_foretold_add_to_its_cosine() {
+    let world = World::of(&[kitchen()]);
+    let words = world.indices.horizon_words(DINNER, None).unwrap();
+    assert_eq!(
+        world.indices.scenes()[words[0].key as usize].local(),
+        "s007"
+    );
+    assert!(
+        world
+            .indices
+            .horizon_words("prawns", None)
+            .unwrap()
+            .is_empty()
+    );
+    let score = |horizon_words: f32| {
+        let config = RetrieveConfig {
+            horizon_words,
+            ..small()
+        };
+        let recall = world.recall(&query(DINNER), &config);
+        let best = &recall.trace.associations[0];
+        assert_eq!(best.id.local(), "s007");
+        let horizon = best.ranks.iter().find(|rank| rank.list == List::Horizon);
+        horizon.unwrap().score
+    };
+    assert!((score(0.5) - score(0.0) - 0.5 * words[0].score).abs() < 1e-5);
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn a_person_can_read_why_each_piece_is_there() {
             through topic kitchen/t02, "Home"
             dialogue of scene kitchen/s002: "I water the fern every morning" [cosine 0.19, in general 0.18]
         scenes by trigger
-          kitchen/s007 (0.886: meaning #7 at 0.000, dialogue #5 at -0.147, horizon trigger #1 at 0.516, bridges of its items #7 at 0.000)
+          kitchen/s007 (0.942: meaning #7 at 0.000, dialogue #5 at -0.147, horizon trigger #1 at 0.545, bridges of its items #7 at 0.000)
             through topic kitchen/t01, "Health and food"
             horizon trigger (consequence) of scene kitchen/s007: "The team looks for somewhere to dine together" [cosine 0.52, in general 0.00]
         items by similarity

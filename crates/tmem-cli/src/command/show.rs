@@ -303,10 +303,14 @@ fn scene_triggers(scene: &Scene) -> Vec<(String, Value)> {
 
 fn item_triggers(item: &Item) -> Vec<(String, Value)> {
     let entry = |trigger: &tmem::model::ItemTrigger| {
-        let text = format!(
-            "{} entity: {}; bridge: {}\n    because {}",
-            item.id, trigger.entity, trigger.bridge, trigger.rationale
-        );
+        let parts = [
+            (" entity: ", &trigger.entity),
+            (" bridge: ", &trigger.bridge),
+            ("\n    because ", &trigger.rationale),
+        ];
+        let told = parts.iter().filter(|(_, text)| !text.is_empty());
+        let told: String = told.map(|(name, text)| format!("{name}{text}")).collect();
+        let text = format!("{}{told}", item.id);
         let json = json!({ "host": item.id, "family": "item", "trigger": trigger });
         (text, json)
     };

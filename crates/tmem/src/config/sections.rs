@@ -68,7 +68,7 @@ impl Default for LlmConfig {
             timeout_secs: at_least_one(180),
             connect_timeout_secs: at_least_one(10),
             max_retries: 5,
-            concurrency: NonZeroUsize::new(4).expect("four is not zero"),
+            concurrency: NonZeroUsize::new(8).expect("eight is not zero"),
             context_window: None,
             proxy: None,
             prompt_price: 0.0,

@@ -67,8 +67,8 @@ pub(crate) fn cited(context: &Context, cited: &Cited) -> BTreeSet<Host> {
         .collect()
 }
 
-/// Triggers that are closer to the query than to talk in general and led to a candidate; used if that candidate, or the host of
-/// the trigger, is `evidence`.
+/// Triggers that are closer to the query than to talk in general and led to a candidate; used if
+/// that candidate, or the host of the trigger, is `evidence`.
 fn firings(
     trace: &Trace,
     config: &RetrieveConfig,

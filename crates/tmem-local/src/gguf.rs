@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use candle_core::quantized::gguf_file::{Content, Value};
 use candle_core::quantized::{GgmlDType, QStorage, QTensor};
 use candle_core::{Device, Tensor};
+use rayon::prelude::*;
 
 use crate::error::{LocalError, first_line};
 
@@ -204,16 +205,17 @@ fn has_byte_products() -> bool {
     has
 }
 
-/// The matrix in `Q8_0`, some rows at a time, so that it is never all there in full width.
+/// The matrix in `Q8_0`, some rows at a time on every core, so that it is never all there in full width.
 fn requantised(tensor: &QTensor, rows: usize, columns: usize) -> candle_core::Result<QTensor> {
     let data = tensor.data()?;
     let row = data.len() / rows;
-    let mut bytes = Vec::with_capacity(rows * columns * 17 / 16);
-    for part in data.chunks(4096 * row) {
+    let parts = data.par_chunks(512 * row).map(|part| {
         let storage = QStorage::from_data(part.into(), &Device::Cpu, tensor.dtype())?;
         let plain = QTensor::new(storage, (part.len() / row, columns))?.dequantize(&Device::Cpu)?;
-        bytes.extend_from_slice(&QTensor::quantize(&plain, GgmlDType::Q8_0)?.data()?);
-    }
+        let requantised = QTensor::quantize(&plain, GgmlDType::Q8_0)?;
+        Ok(requantised.data()?.into_owned())
+    });
+    let bytes = parts.collect::<candle_core::Result<Vec<Vec<u8>>>>()?.concat();
     QTensor::new(
         QStorage::from_data(bytes.into(), &Device::Cpu, GgmlDType::Q8_0)?,
         (rows, columns),

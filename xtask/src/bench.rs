@@ -26,19 +26,14 @@ use memory::{Left, Wanted};
 use models::Roles;
 pub(crate) use write::between_marks;
 
-/// Runs the benchmark of that name with the arguments that follow it. What fails is said in one line:
-/// it is a missing file more often than a fault of ours.
+/// Runs the benchmark of that name with the arguments that follow it.
 pub(crate) fn run(name: &str, rest: &[String]) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    match runtime.block_on(bench(name, rest)) {
-        Ok(Ending::Done) => Ok(()),
-        Ok(Ending::Unfinished) => std::process::exit(3),
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            std::process::exit(1);
-        }
+    match runtime.block_on(bench(name, rest))? {
+        Ending::Done => Ok(()),
+        Ending::Unfinished => std::process::exit(3),
     }
 }
 

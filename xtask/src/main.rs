@@ -22,6 +22,8 @@ mod record;
 #[cfg(feature = "bench")]
 mod scale;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::Parser;
 
@@ -64,7 +66,18 @@ enum Task {
 const RECORD: &str = "record-demo";
 const SCALE: &str = "bench-scale";
 
-fn main() -> Result<()> {
+/// What fails is said in one line: it is a missing file more often than a fault of ours.
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
     match Task::parse() {
         Task::Demo(args) => demo::run(&args),
         Task::Ci(args) => ci::run(&args),

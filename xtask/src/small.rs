@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -15,7 +15,7 @@ use crate::{demo, shell};
 /// Questions about the demo's conversation with the turns that answer them.
 const QUESTIONS: &str = include_str!("../../fixtures/demo/bench.jsonl");
 
-/// What `tmem add` returns when some steps are left.
+/// What `tmem` returns when some steps, or holes, are left.
 const UNFINISHED: i32 = 3;
 
 #[derive(clap::Args)]
@@ -56,9 +56,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-const HEADINGS: &str = "| model | valid replies | s a turn | scenes | items a scene | triggers a scene | triggers an item \
-     | evidence, fact | evidence, unlike | answers, fact | answers, unlike |";
-const RULE: &str = "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |";
+const HEADINGS: &str = "| writer | valid replies | s a turn | scenes | items a scene | triggers a scene | triggers an item \
+     | covered | evidence, fact | evidence, unlike | answers, fact | answers, unlike |";
+const RULE: &str =
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |";
 
 /// Who writes the memory.
 enum Writer {
@@ -123,13 +124,10 @@ impl Subject {
             .arg(source)
             .stdout(Stdio::null())
             .status()?;
-        ensure!(
-            added.success() || added.code() == Some(UNFINISHED),
-            "building ended with {added}"
-        );
+        ensure!(is_usable(added), "building ended with {added}");
         let seconds = start.elapsed().as_secs_f64();
         let spent = read::<Cost>(self.tmem().arg("cost"))?.total.spent;
-        let counts = read::<Stats>(self.tmem().arg("stats"))?.counts;
+        let Stats { counts, coverage } = read(self.tmem().arg("stats"))?;
         let name = self.writer.name();
         ensure!(counts.scenes > 0, "{name} made no memory: see above");
         let cells = [
@@ -143,6 +141,7 @@ impl Subject {
                 counts.scenes,
             ),
             ratio(counts.item_triggers, counts.items),
+            coverage.share(&counts),
         ];
         let cells = cells.into_iter().chain(self.asked(answers)?);
         Ok(format!("| {} |", cells.collect::<Vec<_>>().join(" | ")))
@@ -181,6 +180,10 @@ impl Subject {
     }
 }
 
+fn is_usable(status: ExitStatus) -> bool {
+    status.success() || status.code() == Some(UNFINISHED)
+}
+
 /// `3 of 4`; a dash for nothing.
 fn share(part: usize, all: usize) -> String {
     match all {
@@ -196,11 +199,8 @@ fn ratio(part: usize, all: usize) -> String {
 fn read<T: DeserializeOwned>(mut command: impl std::borrow::BorrowMut<Command>) -> Result<T> {
     let command = command.borrow_mut();
     let output = command.stderr(Stdio::inherit()).output()?;
-    ensure!(
-        output.status.success(),
-        "{command:?} ended with {}",
-        output.status
-    );
+    let status = output.status;
+    ensure!(is_usable(status), "{command:?} ended with {status}");
     serde_json::from_slice(&output.stdout).with_context(|| format!("reading {command:?}"))
 }
 
@@ -223,6 +223,23 @@ struct Spent {
 #[derive(Deserialize)]
 struct Stats {
     counts: Counts,
+    coverage: Coverage,
+}
+
+/// Who has no trigger that leads to it from elsewhere.
+#[derive(Deserialize)]
+struct Coverage {
+    scenes_without_horizon: Vec<String>,
+    items_without_bridge: Vec<String>,
+}
+
+impl Coverage {
+    /// How many scenes have a horizon, and items a bridge.
+    fn share(&self, counts: &Counts) -> String {
+        let all = counts.scenes + counts.items;
+        let bare = self.scenes_without_horizon.len() + self.items_without_bridge.len();
+        share(all - bare, all)
+    }
 }
 
 #[derive(Deserialize)]

@@ -215,7 +215,9 @@ fn requantised(tensor: &QTensor, rows: usize, columns: usize) -> candle_core::Re
         let requantised = QTensor::quantize(&plain, GgmlDType::Q8_0)?;
         Ok(requantised.data()?.into_owned())
     });
-    let bytes = parts.collect::<candle_core::Result<Vec<Vec<u8>>>>()?.concat();
+    let bytes = parts
+        .collect::<candle_core::Result<Vec<Vec<u8>>>>()?
+        .concat();
     QTensor::new(
         QStorage::from_data(bytes.into(), &Device::Cpu, GgmlDType::Q8_0)?,
         (rows, columns),

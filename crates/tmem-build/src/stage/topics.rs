@@ -198,12 +198,12 @@ impl<'a> Draft<'a> {
             let note = format!("topics: `scenes` cites {label}, which was not offered");
             self.tally.refuse_noting("scene not offered", note);
         }
-        let Some(id) = self.target(offered, element) else {
-            return;
-        };
         if labels.is_empty() {
             return self.tally.refuse("no scene");
         }
+        let Some(id) = self.target(offered, element) else {
+            return;
+        };
         let scenes: Vec<SceneId> = labels
             .iter()
             .map(|&label| self.scenes[label].clone())

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tmem_model::{Change, ConversationId, Job, JobKey, JobState, Memory, ModelError, Stage};
 
 use crate::agenda::{Agenda, Touched, set};
+use crate::stems::Stems;
 
 /// Prefix of the job that marks a flush; the last turn flushed follows.
 pub(crate) const FLUSH: &str = "flush@";
@@ -23,6 +24,7 @@ pub struct Jobs {
     unmeasured: BTreeSet<JobKey>,
     /// What is new or pending in each conversation that has anything of the kind.
     agendas: BTreeMap<ConversationId, Agenda>,
+    stems: Stems,
 }
 
 /// Applies a change to a memory and its jobs: all of it or, on an error, none of it. Takes as long
@@ -87,6 +89,11 @@ impl Jobs {
     /// What wants doing in a conversation; `None` if nothing does.
     pub(crate) fn agenda(&self, conversation: &ConversationId) -> Option<&Agenda> {
         self.agendas.get(conversation)
+    }
+
+    /// Stems of the texts that planning compares.
+    pub(crate) fn stems(&self) -> &Stems {
+        &self.stems
     }
 
     /// All jobs, marks of flushes included, by conversation, stage and target.

@@ -37,6 +37,7 @@ mod schema;
 mod settled;
 mod split;
 mod stage;
+mod stems;
 mod step;
 mod touched;
 mod typical;

@@ -9,9 +9,9 @@ use tmem_model::{ItemId, Scene, SceneId, Stage, Topic, TopicId, Turn, text};
 use super::write;
 use crate::context::Context;
 use crate::frame::{self, Frame};
-use crate::hygiene::words;
 use crate::prompts::Prompts;
 use crate::schema;
+use crate::stems::{Stemmed, stems};
 use crate::step::{TopicWork, Work, fact_target, membership};
 
 /// Longest item (characters).
@@ -255,8 +255,9 @@ fn known(ctx: &Context<'_>, topic: &TopicId, reading: &[&SceneId]) -> Vec<ItemId
     let mut places: Vec<usize> = (0..items.len()).collect();
     if items.len() > ctx.config.known_items {
         let said = reading.iter().flat_map(|scene| ctx.spoken(scene));
-        let said: BTreeSet<String> = said.flat_map(|turn| words(&turn.content())).collect();
-        let shared = |at: &usize| words(&items[*at].text).intersection(&said).count();
+        let said: Stemmed = said.flat_map(|turn| stems(&turn.content())).collect();
+        let stems_of = |at: &usize| ctx.jobs.stems().of(&items[*at].text);
+        let shared = |at: &usize| stems_of(at).intersection(&said).count();
         places.sort_by_cached_key(|at| Reverse((shared(at), *at)));
         places.truncate(ctx.config.known_items);
         places.sort_unstable();

@@ -1,7 +1,7 @@
 //! Which topics admit which scenes: a block of scenes in arrival order and the list of topics in
 //! one call, block after block.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tmem_llm::{Message, ReplySchema};
@@ -14,6 +14,7 @@ use crate::jobs::{done, number};
 use crate::prompts::Prompts;
 use crate::reply::{Tally, elements, labels_at, text_at};
 use crate::schema;
+use crate::stems::{Stemmed, stems};
 use crate::step::Work;
 
 const TITLE: usize = 120;
@@ -69,15 +70,16 @@ fn flushed(ctx: &Context<'_>, first: &Scene) -> Option<u64> {
 
 /// The topics shown: those that share most words with the scenes, then the latest.
 fn offered(ctx: &Context<'_>, scenes: &[SceneId]) -> Vec<TopicId> {
-    let words: BTreeSet<String> = scenes
+    let told: Stemmed = scenes
         .iter()
         .filter_map(|id| ctx.scene(id))
-        .flat_map(|scene| text::terms(&format!("{} {}", scene.title, scene.summary)))
+        .flat_map(|scene| stems(&format!("{} {}", scene.title, scene.summary)))
         .collect();
-    let shared = |topic: &Topic| {
-        let terms: BTreeSet<String> = topic_terms(topic).into_iter().collect();
-        terms.intersection(&words).count()
+    let stems_of = |topic: &Topic| {
+        let text = format!("{} {}", topic.title, topic.keywords.join(" "));
+        ctx.jobs.stems().of(&text)
     };
+    let shared = |topic: &Topic| stems_of(topic).intersection(&told).count();
     let mut all: Vec<(usize, &Topic)> = ctx
         .memory
         .topics_in(ctx.conversation)
@@ -91,10 +93,6 @@ fn offered(ctx: &Context<'_>, scenes: &[SceneId]) -> Vec<TopicId> {
         .collect();
     ids.sort();
     ids
-}
-
-fn topic_terms(topic: &Topic) -> Vec<String> {
-    text::terms(&format!("{} {}", topic.title, topic.keywords.join(" ")))
 }
 
 pub(crate) fn messages(

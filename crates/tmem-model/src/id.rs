@@ -45,7 +45,8 @@ fn checked(name: &str) -> Result<Arc<str>, IdError> {
 
 /// Compares text with runs of digits read as numbers; equal numbers fall back to the plain order.
 fn natural(a: &str, b: &str) -> Ordering {
-    let (mut x, mut y) = (a, b);
+    let start = parting(a, b);
+    let (mut x, mut y) = (&a[start..], &b[start..]);
     while let (Some(p), Some(q)) = (x.chars().next(), y.chars().next()) {
         let order = if p.is_ascii_digit() && q.is_ascii_digit() {
             let (m, rest_x) = digits(x);
@@ -61,6 +62,15 @@ fn natural(a: &str, b: &str) -> Ordering {
         }
     }
     x.len().cmp(&y.len()).then_with(|| a.cmp(b))
+}
+
+/// Where two texts part: the byte at which the character, or the run of digits, begins that is the
+/// first to differ.
+fn parting(a: &str, b: &str) -> usize {
+    let same = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
+    let digits = a.as_bytes()[..same].iter().rev();
+    let digits = digits.take_while(|byte| byte.is_ascii_digit()).count();
+    a.floor_char_boundary(same - digits)
 }
 
 /// Splits off a leading run of digits, without its leading zeros.

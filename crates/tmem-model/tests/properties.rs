@@ -141,6 +141,25 @@ fn changes() -> impl Strategy<Value = Change> {
     )
 }
 
+/// A text as characters and numbers, a number as how many digits it has and which.
+fn runs(text: &str) -> Vec<(char, usize, String)> {
+    let mut runs: Vec<(char, usize, String)> = Vec::new();
+    let mut in_number = false;
+    for c in text.chars() {
+        match runs.last_mut() {
+            Some(last) if in_number && c.is_ascii_digit() => last.2.push(c),
+            _ if c.is_ascii_digit() => runs.push(('0', 0, c.into())),
+            _ => runs.push((c, 0, String::new())),
+        }
+        in_number = c.is_ascii_digit();
+    }
+    for (_, length, digits) in &mut runs {
+        *digits = digits.trim_start_matches('0').to_owned();
+        *length = digits.len();
+    }
+    runs
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -192,6 +211,13 @@ proptest! {
     fn cleaned_text_stays_as_it_is(text in pieces()) {
         let once = text::clean(&text);
         prop_assert_eq!(text::clean(&once), once);
+    }
+
+    #[test]
+    fn ids_are_ordered_by_their_words_and_numbers(ids in prop::array::uniform2("[0-2aé:]{1,6}")) {
+        let [a, b] = ids.each_ref().map(|id| turn_id("c", id));
+        let [x, y] = ids.each_ref().map(|id| runs(id));
+        prop_assert_eq!(a.cmp(&b), x.cmp(&y).then_with(|| ids[0].cmp(&ids[1])));
     }
 
     #[test]

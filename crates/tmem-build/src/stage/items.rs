@@ -1,7 +1,7 @@
 //! Atomic and connected items of a topic in one call; facts of a scene under its first topic only.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 use tmem_llm::{Message, ReplySchema};
 use tmem_model::{ItemId, Scene, SceneId, Stage, Topic, TopicId, Turn, text};
@@ -247,7 +247,7 @@ fn whole(
 /// however long ago it was told.
 fn known(ctx: &Context<'_>, topic: &TopicId, reading: &[&SceneId]) -> Vec<ItemId> {
     let done = |scene: &&Scene| !ctx.wants(Stage::Items, &membership(topic, &scene.id));
-    let (mut items, mut seen) = (Vec::new(), BTreeSet::new());
+    let (mut items, mut seen) = (Vec::new(), HashSet::new());
     for scene in ctx.memory.scenes_of(topic).filter(done) {
         let new = ctx.memory.items_of(&scene.id);
         items.extend(new.filter(|item| seen.insert(&item.id)));

@@ -28,11 +28,7 @@ pub struct Coverage {
 impl Coverage {
     /// Of a memory and the work on it.
     pub(crate) fn of(memory: &Memory, jobs: &Jobs) -> Self {
-        let mut survey = Survey {
-            jobs,
-            item_work: item_work(jobs),
-            holes: 0,
-        };
+        let mut survey = Survey { jobs, holes: 0 };
         let mut scenes = |stage, lacks: &dyn Fn(&Scene) -> bool| {
             let lacking = memory.scenes().filter(|scene| lacks(scene));
             let named = lacking.map(|scene| (scene.id.conversation(), scene.id.local()));
@@ -51,11 +47,12 @@ impl Coverage {
             }),
             ..Self::default()
         };
+        let itemless: Vec<&Topic> = memory.topics().filter(|t| is_itemless(memory, t)).collect();
         let bridgeless = memory.items().filter(|item| is_bridgeless(item));
         let bridgeless = bridgeless.map(|item| (item.id.conversation(), item.id.local()));
         Self {
             items_without_bridge: survey.named(Stage::ItemTriggers, bridgeless),
-            topics_without_item: survey.topics(memory.topics().filter(|t| is_itemless(memory, t))),
+            topics_without_item: survey.topics(&itemless),
             holes: survey.holes,
             ..coverage
         }
@@ -87,7 +84,6 @@ fn item_work(jobs: &Jobs) -> BTreeMap<(&ConversationId, &str), bool> {
 /// Names what lacks something and counts the holes among it.
 struct Survey<'a> {
     jobs: &'a Jobs,
-    item_work: BTreeMap<(&'a ConversationId, &'a str), bool>,
     holes: usize,
 }
 
@@ -106,13 +102,14 @@ impl Survey<'_> {
         names
     }
 
-    fn topics<'b>(&mut self, lacking: impl Iterator<Item = &'b Topic>) -> Vec<String> {
-        let mut names = Vec::new();
-        for topic in lacking {
-            let key = (topic.id.conversation(), topic.id.local());
-            self.holes += usize::from(self.item_work.get(&key) == Some(&true));
-            names.push(topic.id.to_string());
+    fn topics(&mut self, lacking: &[&Topic]) -> Vec<String> {
+        if lacking.is_empty() {
+            return Vec::new();
         }
-        names
+        let work = item_work(self.jobs);
+        let is_over =
+            |topic: &&&Topic| work.get(&(topic.id.conversation(), topic.id.local())) == Some(&true);
+        self.holes += lacking.iter().filter(is_over).count();
+        lacking.iter().map(|topic| topic.id.to_string()).collect()
     }
 }
